@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connections of all event loops to one host and port, for a limit over the whole process.
  *
- * <p>Each pool acquires a place for each of its connections, idle ones included, and releases it when the connection is
- * closed. Pools that need a place wait in one queue. A pool has one entry in the queue, even if several of its calls
- * wait. A free place goes to the first pool of the queue. To get a further place, that pool waits at the end of the
- * queue again. So a busy event loop cannot take every place.
+ * <p>Each pool acquires a place (the right to have one connection) for each of its connections, idle ones included, and
+ * releases it when the connection is closed. Pools that need a place wait in one queue. A pool has one entry in the
+ * queue, even if several of its calls wait. A free place goes to the first pool of the queue. To get a further place,
+ * that pool waits at the end of the queue again. So a busy event loop cannot take every place.
  *
  * <p>Tunnels are not counted, because they have their own limit.
  *
@@ -35,8 +35,8 @@ final class ConnectionTotal {
      *
      * @param held number of places that the pool held when it began to wait
      * @param limit limit of places that applies to the waiting call
-     * @param promised whether another pool is closing an HTTP/2 connection, which carries several requests, for the
-     *     waiting pool
+     * @param promised whether another pool is already closing an HTTP/2 connection, to release its place to the waiting
+     *     pool
      * @param announced whether the other pools were asked for a place after this pool became the first of the queue
      */
     record Waiter(Member member, int held, int limit, AtomicBoolean promised, AtomicBoolean announced) {
@@ -151,8 +151,8 @@ final class ConnectionTotal {
     }
 
     /**
-     * Returns true if a pool must end an HTTP/2 connection for the first other waiting pool. Returns true only once for
-     * each wait.
+     * Returns true if the asking pool must end an HTTP/2 connection for the first other pool in the queue. Returns true
+     * only once for each wait.
      *
      * @param held places of the asking pool
      */
@@ -162,8 +162,9 @@ final class ConnectionTotal {
     }
 
     /**
-     * Grants free places to waiting pools, in their order. Then asks the other pools again for the first pool that
-     * still waits. Places released after its first request may have gone to pools that waited longer.
+     * Grants free places to waiting pools, in their order. Then asks the other pools again for a place for the first
+     * pool that still waits. An earlier request for this pool may have been in vain, because the released places went
+     * to pools that had waited longer.
      */
     private void serve() {
         Waiter first;

@@ -8,10 +8,10 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Immutable.
  *
- * @param connectTimeoutNanos from the start of a connection attempt until requests can be sent, over all addresses and
- *     including the TLS handshake
- * @param firstByteTimeoutNanos from the request's last byte until the response head is complete; begins at the end of
- *     the request head if the content waits for 100 (Continue)
+ * @param connectTimeoutNanos limit of the time from the start of a connection attempt until requests can be sent, over
+ *     all addresses and including the TLS handshake
+ * @param firstByteTimeoutNanos limit of the time from the request's last byte until the response head is complete; the
+ *     time begins at the end of the request head if the content waits for 100 (Continue)
  * @param responseIdleTimeoutNanos longest pause within a response; does not run while the caller has paused reading
  * @param requestIdleTimeoutNanos longest time in which an origin accepts none of the request's content
  * @param keepAliveIdleNanos idle timeout of an unused connection
@@ -107,8 +107,8 @@ public record FetchSettings(
         private long firstByteTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long responseIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long requestIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
-        // Origins usually have 60 s or 75 s. With a shorter timeout this proxy closes first, so it sends no request on
-        // a connection that the origin is closing.
+        // Origins usually close a connection after 60 s or 75 s without a request. With a shorter timeout this proxy
+        // closes the connection first, so it sends no request on a connection that the origin is closing.
         private long keepAliveIdleNanos = TimeUnit.SECONDS.toNanos(50);
         private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private int responseHeadMax = 64 << 10;

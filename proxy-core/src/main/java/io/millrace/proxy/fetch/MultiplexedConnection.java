@@ -38,7 +38,7 @@ final class MultiplexedConnection implements ConnectionListener {
         deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
     }
 
-    /** The last handler of the channel. */
+    /** The handler of the HTTP/2 frames, which is the last handler of the channel. */
     Http2ClientConnection handler() {
         return wire;
     }
@@ -61,7 +61,8 @@ final class MultiplexedConnection implements ConnectionListener {
     void start(PooledCall call) {
         FetchSettings now = call.request().settings();
         if (now.keepAlive() || !settings.keepAlive()) {
-            // A request without keep-alive, such as a health check, does not change the setting for the others.
+            // A request without keep-alive, such as a health check, does not change the settings of the connection for
+            // other requests.
             settings = now;
         }
         if (calls++ == 0) {

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OriginClientBuilder {
 
-    /** Supplies the TLS context for settings. */
+    /** Supplies the TLS context that belongs to the given TLS settings. */
     interface Contexts {
         SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException;
     }
@@ -79,7 +79,10 @@ public final class OriginClientBuilder {
         return this;
     }
 
-    /** Sets the contexts for connections to {@code https} origins, by the settings of requests. Clients share them. */
+    /**
+     * Sets the TLS contexts for connections to {@code https} origins. The TLS settings of a request select the context.
+     * Clients share the contexts.
+     */
     public OriginClientBuilder tls(OriginTlsContexts shared) {
         contexts = shared::context;
         return this;
@@ -124,8 +127,8 @@ public final class OriginClientBuilder {
     }
 
     /**
-     * Sets what runs the flush of a connection at the end of the event loop's iteration, so that all requests of an
-     * iteration are flushed together; {@code EventLoop.execute} if not called.
+     * Sets the function that defers a task to the end of the event loop's iteration. Connections defer their flush with
+     * it, so that all requests of an iteration are flushed together. The default is {@code EventLoop.execute}.
      */
     public OriginClientBuilder atEndOfIteration(Consumer<Runnable> tasks) {
         atEndOfIteration = tasks;

@@ -53,7 +53,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     /** The event that the deadline waits for during a call. */
     private enum Awaited {
-        /** The next step is the caller's: no deadline. */
+        /** The caller must act next, so no deadline applies. */
         CALLER,
         /** The origin must accept more of the unsent request content. */
         REQUEST_PROGRESS,
@@ -86,7 +86,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     /** The event for which the deadline was last set. */
     private Awaited armedFor = Awaited.CALLER;
-    /** Bytes until writability when the deadline was set; fewer bytes mean progress. */
+    /**
+     * Number of bytes that had to be sent before the channel became writable, at the time when the deadline was set. A
+     * lower number later means that the origin has accepted bytes.
+     */
     private long writableBefore;
 
     private long keepAliveNanos = KeepAlive.UNLIMITED;

@@ -51,7 +51,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         NONE_UP("no-origin-up"),
         /** The {@link OriginClient} was closed. Not reported after {@link OriginCall#cancel()}. */
         CANCELLED("cancelled"),
-        /** A hook of an extension failed, and its failures refuse requests. */
+        /** A hook of an extension failed, and the extension's setting on_error is {@code closed}. */
         EXTENSION("extension"),
         /** An internal error of this proxy. */
         INTERNAL("internal");

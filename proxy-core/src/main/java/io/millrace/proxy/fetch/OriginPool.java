@@ -68,7 +68,7 @@ final class OriginPool {
         }
     }
 
-    /** An origin is crowded when at most one in this many of its permitted connections is free. */
+    /** Denominator of a limit: an origin is crowded when at most 1/8 of its permitted connections is free. */
     private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;
@@ -204,7 +204,7 @@ final class OriginPool {
 
     /**
      * Takes a place of the process-wide limit for one more connection. If none is free, closes an idle connection that
-     * the call cannot use, and takes its place.
+     * the call cannot use, and uses the place of that connection.
      */
     private boolean takePlace(FetchSettings settings) {
         return places.take(settings) || closeOldest();
@@ -658,7 +658,7 @@ final class OriginPool {
 
     /**
      * Waits for a place of the process-wide limit for the first waiting call. Does nothing if this event loop has
-     * reached its own limit, because the call then waits for that.
+     * reached its own limit, because the call then waits for a connection of this event loop.
      */
     private void awaitPlace() {
         PooledCall first = waiting.first();

@@ -68,7 +68,7 @@ public final class OriginRequest {
     }
 
     /**
-     * Returns a request for a connection that becomes a tunnel. No request is sent on it.
+     * Returns a request for a connection that becomes a tunnel. No HTTP request is sent on the connection.
      * {@link OriginResponseHandler#onSwitched} gets the connection, with a generated head of status 200.
      *
      * @param check determines the permitted addresses

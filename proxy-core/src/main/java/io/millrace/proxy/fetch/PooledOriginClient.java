@@ -45,7 +45,7 @@ final class PooledOriginClient implements OriginClient {
     private final OriginClientBuilder.Contexts sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
-    /** The last call that began; the calls link to each other. Null if there is none. */
+    /** The open call that began last. All open calls form a doubly linked list. Null if there is none. */
     private @Nullable PooledCall lastCall;
 
     private final Consumer<Runnable> atEndOfIteration;

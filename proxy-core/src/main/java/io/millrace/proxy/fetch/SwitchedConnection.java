@@ -6,8 +6,8 @@ import io.netty.channel.ChannelHandler;
 /**
  * An origin connection that carries the bytes of a tunnel instead of HTTP, after CONNECT or 101 (Switching Protocols).
  * Nothing is read from it before {@link #handOver}. The owner of this object must call {@link #handOver} or
- * {@link #close}. Until it is closed, the connection counts towards the origin's limit of tunnels (after CONNECT, of
- * connections).
+ * {@link #close}. Until it is closed, the connection counts towards the origin's limit of tunnels. A connection that
+ * became a tunnel by a CONNECT request to a proxy counts towards the limit of connections instead.
  *
  * <p>Confined to its event loop.
  */

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ContentWindow {
     /**
-     * Limit of chunks in one returned buffer. A gathering write of more chunks would copy them, because the kernel's
-     * vector is limited.
+     * Limit of chunks in one returned buffer. A gathering write of more chunks would copy them, because the kernel
+     * limits the number of buffers in one call.
      */
     private static final int JOINED_CHUNKS_MAX = 64;
 

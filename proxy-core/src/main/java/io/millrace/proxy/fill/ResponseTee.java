@@ -43,8 +43,8 @@ public final class ResponseTee {
      */
     private static final int BYTES_BETWEEN_POLLS = 1 << 20;
     /**
-     * Limit of a piece when the body has several readers. A slow client keeps one piece allocated, so the limit equals
-     * that of stored content.
+     * Limit of a piece when the body has several readers. A slow client keeps one piece allocated, so the limit is the
+     * same as for a piece read from the store.
      */
     private static final int PIECE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
     /**
@@ -88,7 +88,7 @@ public final class ResponseTee {
 
     /** True if {@link #serveDue} is queued. */
     private boolean servingDue;
-    /** Start of the bytes that readers waiting for {@link #serveDue} have not received. */
+    /** Position of the first byte that {@link #serveDue} has to deliver to waiting readers. */
     private long dueFrom = Long.MAX_VALUE;
     /** Total bytes that readers received from the window. */
     private long deliveredBytes;
@@ -336,8 +336,8 @@ public final class ResponseTee {
 
     /**
      * Serves the waiting readers after the loop has read all available bytes of the origin. So each reader gets many
-     * pieces in a row, and the first readers finish early. One piece per reader in turn would let all of them finish
-     * late.
+     * pieces in a row, and the first readers finish early. If each reader got only one piece at a time, all readers
+     * would finish late.
      */
     private void serveSoon(long position) {
         dueFrom = Math.min(dueFrom, position);
@@ -518,7 +518,7 @@ public final class ResponseTee {
         private final EventExecutor sinkLoop;
         private final ContentSink sink;
         private final boolean sameLoop;
-        /** Limit of the end position of pieces that readers share; 0 if this reader gets no shared pieces. */
+        /** Position in the body up to which this reader may get the larger shared pieces; 0 for none. */
         private final int sharedEndMax;
 
         // confined to the tee's loop
@@ -540,8 +540,8 @@ public final class ResponseTee {
         }
 
         /**
-         * Returns the limit of the end position of the next piece, for a body with several readers. Only pieces of the
-         * first {@link #SHARED_PIECE_BYTES_MAX} bytes of the body get the higher limit.
+         * Returns the limit of the end position of the next piece, for a body with several readers. Only pieces within
+         * the first {@link #SHARED_PIECE_BYTES_MAX} bytes of the body get the higher limit of shared pieces.
          */
         private long pieceEndMax() {
             long unsharedEndMax = position + PIECE_BYTES_MAX;

@@ -15,7 +15,7 @@ public final class ChunkLines {
      *
      * @param before number of bytes before the call
      * @param left number of bytes that the decoder did not consume; if it consumed none, they are an incomplete line
-     * @param producedOutput whether the decoder produced output; output ends the count of the lines before it
+     * @param producedOutput whether the decoder produced output; if so, the next call counts from 0 again
      * @param contentBytes number of content bytes in that output
      * @return the length of the lines since the decoder last produced output
      */

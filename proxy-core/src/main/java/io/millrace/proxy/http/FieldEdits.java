@@ -122,8 +122,8 @@ public final class FieldEdits {
     }
 
     /**
-     * Writes the added lines, except lines that a later change removes: {@code all[next]} to {@code all[end - 1]}.
-     * Borrows the buffer.
+     * Writes the added lines, except lines that a later change removes. The later changes are {@code all[next]} to
+     * {@code all[end - 1]}. Borrows the buffer.
      */
     void writeAdded(ByteBuf out, FieldEdits[] all, int next, int end) {
         if (next == end) {

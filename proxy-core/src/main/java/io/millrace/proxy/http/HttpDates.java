@@ -38,8 +38,8 @@ public final class HttpDates {
     /**
      * Returns the date in epoch seconds, or {@link #INVALID}. A leap second counts as the second before it.
      *
-     * @param nowSeconds current time in epoch seconds. An RFC 850 year more than 50 years in the future is the most
-     *     recent past year with the same digits
+     * @param nowSeconds current time in epoch seconds. A two-digit year of RFC 850 that would be more than 50 years in
+     *     the future means the most recent past year with the same last two digits
      */
     public static long parse(byte[] bytes, int from, int to, long nowSeconds) {
         int length = to - from;

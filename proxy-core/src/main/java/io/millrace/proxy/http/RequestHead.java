@@ -79,8 +79,8 @@ public final class RequestHead {
     }
 
     /**
-     * The request fields that describe the user instead of removed credentials; null if this proxy has removed no
-     * credentials and set no such fields.
+     * The request fields that tell the origin who the user is, in place of the credentials that this proxy has removed.
+     * Null if this proxy has removed no credentials and set no such fields.
      */
     public @Nullable FieldSection userFields() {
         return userFields;

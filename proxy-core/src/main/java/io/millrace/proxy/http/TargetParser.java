@@ -62,8 +62,8 @@ final class TargetParser {
     }
 
     /**
-     * Returns true if the path may be a regular expression, which may contain backslashes. Requests with these methods
-     * never reach an origin. A purge of a URL with a backslash is refused later.
+     * Returns true for a purge method: the path of a purge may be a regular expression, which may contain backslashes.
+     * Purges never reach an origin. A purge of a URL with a backslash is refused later.
      */
     private static boolean mayBeExpression(Method method) {
         return method == Method.PURGE || method == Method.BAN;

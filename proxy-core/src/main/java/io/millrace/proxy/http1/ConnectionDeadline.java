@@ -1,9 +1,9 @@
 package io.millrace.proxy.http1;
 
 /**
- * The event that a client's connection waits for, with its deadline. The periodic tick of all connections checks the
- * deadline, so a request neither starts nor cancels a timer. The time begins at the first tick after the wait began.
- * Each check uses the timeout of the settings in force.
+ * The event that a client's connection waits for, with its deadline. The tick, which is the periodic check of all
+ * connections, checks the deadline, so a request neither starts nor cancels a timer. The time begins at the first tick
+ * after the wait began. Each check uses the timeout of the settings in force.
  *
  * <p>Confined to one event loop.
  */

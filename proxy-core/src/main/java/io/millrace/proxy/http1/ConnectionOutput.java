@@ -131,7 +131,7 @@ final class ConnectionOutput {
 
     /**
      * Returns true if bytes wait for the client. Updates the measurements that the following methods return. Call once
-     * per tick, before these methods.
+     * per tick (the periodic check of all connections), before these methods.
      */
     boolean sample(long nowNanos) {
         return watch.sample(ctx.channel(), nowNanos);

@@ -86,7 +86,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     /**
      * Returns true if this lane has answered enough requests to justify moves between lane and channel. After a
-     * promotion, such a connection returns as soon as it is idle. Other connections return at a periodic tick.
+     * promotion, such a connection returns as soon as it is idle. Other connections return at a tick (the periodic
+     * check of all connections).
      */
     boolean returnsWhenIdle() {
         return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * answered into another, which one system call sends. A connection with other bytes, or with a request that RAM cannot
  * answer, is promoted to a channel with an {@link Http1Connection}. The channel gets the unanswered bytes and the cache
  * decision for the request. Later the idle connection returns to the fast lane: immediately if the lane answered many
- * of its requests, else at a periodic tick. The delay doubles after each stay without an answer, so that a client
- * without hits moves seldom.
+ * of its requests, else at a tick (the periodic check of all connections). The delay doubles after each stay without an
+ * answer, so that a client without hits moves seldom.
  *
  * <p>Confined to its event loop.
  */
@@ -289,7 +289,8 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        // A shutdown that closes idle connections skips a connection whose answers wait.
+        // A shutdown that closes idle connections does not close a connection whose answers wait. Therefore the channel
+        // closes it after these answers.
         boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }

@@ -46,7 +46,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final Http1Timeouts timeouts;
     /** The promotion of a fast-lane connection to this channel; null for a connection that began as a channel. */
     private final @Nullable PromotedConnection promoted;
-    /** Answers hits before the decoder; null for none. */
+    /** Answers requests from the RAM cache before their bytes reach the decoder; null for none. */
     private final @Nullable TlsFastLane tlsFastLane;
 
     private ChannelHandlerContext ctx;

@@ -104,7 +104,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Returns true if all bytes were answered, so that none are left for this decoder. */
+    /** Lets the TLS fast lane answer requests. Returns true if no bytes are left for this decoder. */
     private boolean answersAll(ByteBuf bytes) {
         try {
             connection.answerByFastLane(bytes);

@@ -9,7 +9,8 @@ import io.netty.util.ReferenceCountUtil;
 
 /**
  * A {@link FastLane} connection during its stay in a Netty channel. The channel first processes the bytes that the lane
- * has read and not answered. The idle connection returns to the lane, immediately or at a periodic tick.
+ * has read and not answered. The idle connection returns to the lane, immediately or at a tick (the periodic check of
+ * all connections).
  *
  * <p>Confined to the channel's event loop.
  */

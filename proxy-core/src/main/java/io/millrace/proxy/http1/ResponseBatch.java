@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 final class ResponseBatch {
     /**
      * Limit of connections with waiting answers. With 32 connections, the first answers are still in the processor's
-     * second-level cache.
+     * second-level cache when they are sent.
      */
     private static final int CONNECTIONS_MAX = 32;
     /** Limit of waiting bytes. The answers of the last connection may exceed it. */

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The connections stay in a Netty channel. The lane scans their bytes for plain requests: GET or HEAD that
  * {@link PlainRequestScanner} accepts. {@link FastReceiver} decides for each whether the cache can answer it from RAM.
- * The responses are sent as one buffer, without an exchange object. A request that RAM cannot answer goes to the
- * connection, together with the decision made so far. Bytes that are not a plain request go to the decoder. One per
- * event loop.
+ * The responses are sent as one buffer, without an exchange (the object that processes a request). A request that RAM
+ * cannot answer goes to the connection, together with the decision made so far. Bytes that are not a plain request go
+ * to the decoder. One per event loop.
  *
  * <p>Confined to its event loop.
  */

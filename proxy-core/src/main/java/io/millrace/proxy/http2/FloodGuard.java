@@ -14,7 +14,7 @@ final class FloodGuard {
     /** Number of ticks (periodic checks) of the connection set in a window of 30 s. */
     private static final int WINDOW_TICKS = 120;
 
-    /** Limit of the control frames that DATA frames sent to the client allow it to send later. */
+    /** Limit of the extra control frames that a client may send later, because this proxy has sent it DATA frames. */
     private static final int ALLOWANCE_MAX = 20_000;
 
     private int resets;
@@ -24,8 +24,8 @@ final class FloodGuard {
 
     /** Lowers the counters. Call once per tick of the connection set. */
     void onTick(Http2Settings settings) {
-        // Integer division per tick would lose fractions. The difference of two totals since the window began keeps
-        // the sum exact.
+        // Each tick lowers a counter by the difference of two totals since the window began. A division of the limit by
+        // the number of ticks would lose the fraction at each tick.
         ticks = ticks == WINDOW_TICKS ? 1 : ticks + 1;
         resets = lowered(resets, settings.resetsMax());
         streamFaults = lowered(streamFaults, settings.streamFaultsMax());

@@ -164,8 +164,8 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         receiveWindow -= length;
         if (receiveWindow < receiveWindowMax / 2) {
-            // Reopened although content may still wait in streams: the window of each stream limits the waiting
-            // content.
+            // The connection's window is reopened although content may still wait in streams: the window of each stream
+            // limits the waiting content.
             Frames.windowUpdate(connection.output().reserve(13), 0, receiveWindowMax - receiveWindow);
             receiveWindow = receiveWindowMax;
         }

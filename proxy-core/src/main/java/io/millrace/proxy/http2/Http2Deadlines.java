@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
  * The timers that end a client's HTTP/2 connection. There are three: for an incomplete frame or field block, for
  * a connection without requests, and for the linger time after the last byte.
  *
- * <p>Checked once per tick. Confined to one event loop.
+ * <p>Checked once per tick (the periodic check of all connections). Confined to one event loop.
  */
 final class Http2Deadlines {
     /** Time in which a client may read the last bytes before the connection is closed. */

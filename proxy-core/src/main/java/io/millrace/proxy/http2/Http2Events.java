@@ -10,7 +10,7 @@ public interface Http2Events {
     /** A request was received. */
     void onRequest();
 
-    /** The fast lane, a path without an exchange object, answered a request from RAM. */
+    /** The fast lane, which answers requests from RAM within one call, answered a request. */
     void onAnswered();
 
     /** A client violated the protocol or a limit. */

@@ -11,8 +11,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response of a request that is answered within one call, without an exchange object. Head and content are
- * written directly to the output buffer of the connection.
+ * The response of a request that is answered within one call, without an exchange (the object that processes a
+ * request). Head and content are written directly to the output buffer of the connection.
  *
  * <p>Content that exceeds the client's windows is copied, and an {@link Http2Stream} sends the copy later. One instance
  * per event loop, reused for each request. Confined to one event loop.

@@ -166,7 +166,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return handler == null || responseEnded ? SlowClients.OriginDemand.NONE : handler.originDemand();
     }
 
-    /** Checks the deadlines of the request. Call once per tick. */
+    /** Checks the deadlines of the request. Call once per tick (the periodic check of all connections). */
     void onTick(long nowNanos, Http2Settings settings) {
         ClientTunnel joined = tunnel;
         if (joined != null) {

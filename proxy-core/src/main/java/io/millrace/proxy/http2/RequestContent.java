@@ -201,7 +201,10 @@ final class RequestContent {
         }
     }
 
-    /** Checks the deadlines of a request whose response has not ended. Call once per tick. */
+    /**
+     * Checks the deadlines of a request whose response has not ended. Call once per tick (the periodic check of all
+     * connections).
+     */
     void onTick(long nowNanos, Http2Settings settings) {
         if (ended || failed) {
             return;

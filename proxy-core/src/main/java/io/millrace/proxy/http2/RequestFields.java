@@ -45,7 +45,9 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private static final long CONNECTION_FIELDS_SET = FieldSection.setOf(CONNECTION_FIELDS);
 
-    /** Requests with one of these fields need an exchange object. See {@link #isPlain}. */
+    /**
+     * Requests with one of these fields need an exchange (the object that processes a request). See {@link #isPlain}.
+     */
     private static final FieldName[] NOT_PLAIN_FIELDS = {
         FieldName.CONTENT_LENGTH, FieldName.EXPECT, FieldName.TRAILER, FieldName.RANGE
     };

@@ -111,7 +111,8 @@ final class ResponseContent {
     }
 
     /**
-     * Returns true if content has waited too long for a flow-control window of the client. Call once per tick.
+     * Returns true if content has waited too long for a flow-control window of the client. Call once per tick (the
+     * periodic check of all connections).
      *
      * @param isConnectionOpen whether the connection's window accepts content
      */

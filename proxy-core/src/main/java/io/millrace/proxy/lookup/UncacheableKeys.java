@@ -35,7 +35,8 @@ public final class UncacheableKeys {
     public void add(StoreKey key, int reason, long nowMillis, long seconds) {
         if (seconds > 0) {
             long expiry = (seconds(nowMillis) + seconds) & EXPIRY_MASK;
-            // Without a fence: another loop that does not see the key yet only waits once more.
+            // No memory fence is needed: if another event loop does not see the new key yet, its request for the key
+            // only waits once more for the response to another request.
             slots.lazySet(slot(key), hashBits(key) | ((long) (reason & REASON_MASK) << REASON_SHIFT) | expiry);
         }
     }

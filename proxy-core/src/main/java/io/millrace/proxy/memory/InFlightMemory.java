@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
  * that the proxy has not passed on yet.
  *
  * <p>The used bytes are those of the connections' buffer pool, so every buffer counts. An event loop measures them at
- * each tick, and whenever it has received {@link #batchBytes} bytes. Between two measurements the loop adds its own
- * received bytes (see {@link LoopMemory}).
+ * each tick (periodic check), and whenever it has received {@link #batchBytes} bytes. Between two measurements the loop
+ * adds its own received bytes (see {@link LoopMemory}).
  *
  * <p>Thread-safe.
  */

@@ -192,8 +192,8 @@ public final class SlowClients {
 
     /**
      * Returns the number of clients to close for memory. Assumes that each client of this loop uses the same number of
-     * bytes. The minimum is an eighth of the clients: an excess of the store or the kernel is not part of the used
-     * bytes.
+     * bytes. The minimum is an eighth of the clients: the memory of the store or of the kernel may be scarce, and the
+     * used bytes do not include that memory.
      */
     private int countToClose() {
         long used = memory.usedBytes();

@@ -93,7 +93,7 @@ public final class ConnectionEnd {
      * internal error.
      */
     public static void logFault(Logger log, Channel channel, Throwable cause) {
-        // Netty reports a connection that was reset before it was accepted as never connected.
+        // If a connection was reset before it was accepted, Netty throws NotYetConnectedException.
         if (cause instanceof IOException
                 || cause instanceof NotYetConnectedException
                 || cause.getCause() instanceof SSLException) {

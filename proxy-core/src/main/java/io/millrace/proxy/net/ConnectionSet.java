@@ -145,8 +145,8 @@ public final class ConnectionSet {
     }
 
     /**
-     * Runs a task at the end of the loop's iteration. All tasks of an iteration are one task of the loop, because its
-     * queue for other threads costs more than the flush of an idle socket.
+     * Runs a task at the end of the loop's iteration. All these tasks of an iteration are submitted to the loop as one
+     * task: adding a task to the loop's thread-safe queue costs more than the flush of an idle socket.
      */
     public void atEndOfIteration(Runnable task) {
         lateTasks.add(task);
@@ -159,7 +159,7 @@ public final class ConnectionSet {
     private void runLateTasks() {
         lateQueued = false;
         try {
-            // Tasks that these tasks add wait for the next turn, so that a fast reader cannot keep the loop busy.
+            // Tasks that these tasks add wait for the next iteration, so that a fast reader cannot keep the loop busy.
             for (int left = lateTasks.size(); left > 0; left--) {
                 lateTasks.remove().run();
             }
@@ -271,8 +271,9 @@ public final class ConnectionSet {
      * Ends every connection after its current request. Ends idle connections after {@value #IDLE_GRACE_MILLIS}
      * ms. Runs {@code whenEmpty} once on this loop, when no connection is left.
      *
-     * @param whenLast runs at most once on this loop, when no connection accepts a further request, except a connection
-     *     that has not sent its first one. Not run if {@code whenEmpty} was run before
+     * @param whenLast runs at most once on this loop, when the open connections accept no further request. A connection
+     *     on which no request has arrived yet may still accept its first request. Not run if {@code whenEmpty} was run
+     *     before
      */
     public void drain(Runnable whenLast, Runnable whenEmpty) {
         draining = true;
@@ -286,12 +287,13 @@ public final class ConnectionSet {
     }
 
     /**
-     * Drains like {@link #drain}, but ends the connections one after another within {@value #GRADUAL_MILLIS} ms, few
-     * at first. A connection whose turn has not come answers further requests. So a successor that has just started
-     * gets the requests of these clients step by step. Idle connections are closed {@value #IDLE_GRACE_MILLIS} ms later.
+     * Drains like {@link #drain}, but ends the connections one after another within {@value #GRADUAL_MILLIS} ms, few at
+     * first. A connection whose turn has not come answers further requests. So a successor process that has just
+     * started gets the requests of these clients step by step. Idle connections are closed {@value #IDLE_GRACE_MILLIS}
+     * ms later.
      *
-     * @param whenLast runs once on this loop, when no connection accepts a further request, except a connection that
-     *     has not sent its first one
+     * @param whenLast runs once on this loop, when the open connections accept no further request. A connection on
+     *     which no request has arrived yet may still accept its first request
      */
     public void drainGradually(Runnable whenLast, Runnable whenEmpty) {
         draining = true;
@@ -307,7 +309,7 @@ public final class ConnectionSet {
     }
 
     /**
-     * Ends the connections whose turn has come: those with the highest slots, also new ones.
+     * Ends the connections whose turn has come: those with the highest indexes in the set, including new connections.
      *
      * @param atStart number of connections at the start of the drain
      */

@@ -3,9 +3,9 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * A request whose cache decision is made, but whose response the fast lane cannot send. The fast lane answers RAM
- * hits without an exchange object. All other requests continue in an exchange, with this decision. The owner calls
- * exactly one of the two methods, once.
+ * A request whose cache decision is made, but whose response the fast lane cannot send. The fast lane answers RAM hits
+ * without an exchange (the object that processes a request). All other requests continue in an exchange, with this
+ * decision. The owner calls exactly one of the two methods, once.
  *
  * <p>Confined to one event loop.
  */

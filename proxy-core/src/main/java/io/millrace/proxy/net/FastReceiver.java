@@ -4,7 +4,8 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers RAM hits of the fast lane, the short path without an exchange object. One per event loop.
+ * Answers requests from RAM in the fast lane: the path without an exchange (the object that processes a request). One
+ * per event loop.
  *
  * <p>Confined to one event loop.
  */

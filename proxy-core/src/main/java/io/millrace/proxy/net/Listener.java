@@ -21,9 +21,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening sockets of one address. With SO_REUSEPORT there is one socket per event loop, and the loop that
- * accepts a connection also serves it. Otherwise one socket serves all loops. Sockets that the launcher process has
- * bound are adopted. Closing them closes only the descriptors of this process.
+ * The listening sockets of one address. With SO_REUSEPORT there is one socket per event loop, and the loop that accepts
+ * a connection also serves it. Otherwise one socket serves all loops. This process takes over sockets that the launcher
+ * (its parent process) has bound. Closing such a socket closes only the descriptor of this process.
  *
  * <p>Confined to the thread that starts and stops the proxy.
  */

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Accepts connections of a listening socket as {@link PlainSocket}, without a Netty channel for each. A listening
- * channel has bound or adopted the socket, owns its descriptor and closes it. That channel is deregistered from the
- * event loop, which polls the descriptor through this handle instead.
+ * channel has bound the socket, or taken it over from another process. The channel owns the descriptor and closes it.
+ * That channel is deregistered from the event loop, which polls the descriptor through this handle instead.
  *
  * <p>Confined to its event loop, which also serves the connections.
  */

@@ -125,7 +125,7 @@ public final class PlainSocket implements EpollIoHandle {
             ByteBuffer bytes = into.internalNioBuffer(0, into.capacity());
             return socket.recv(bytes, bytes.position(), bytes.limit());
         } catch (IOException | NotYetConnectedException e) {
-            // Netty reports a reset connection as never connected.
+            // Netty throws NotYetConnectedException if the connection was reset.
             log.debug("connection failed", e);
             return END;
         }
@@ -148,7 +148,7 @@ public final class PlainSocket implements EpollIoHandle {
                 sent = socket.send(bytes, bytes.position(), bytes.limit());
             }
         } catch (IOException | NotYetConnectedException e) {
-            // Netty reports a reset connection as never connected.
+            // Netty throws NotYetConnectedException if the connection was reset.
             log.debug("connection failed", e);
             return false;
         }
@@ -162,7 +162,7 @@ public final class PlainSocket implements EpollIoHandle {
             socket.shutdown(false, true);
             return true;
         } catch (IOException | NotYetConnectedException e) {
-            // Netty reports a reset connection as never connected.
+            // Netty throws NotYetConnectedException if the connection was reset.
             log.debug("connection failed", e);
             return false;
         }

@@ -18,9 +18,11 @@ import io.netty.channel.socket.nio.NioSocketChannel;
  * <p>Immutable.
  */
 public enum Transport {
-    /** Linux epoll through Netty's native library: SO_REUSEPORT groups, adopted descriptors. */
+    /**
+     * Linux epoll through Netty's native library. Supports SO_REUSEPORT groups, and sockets that another process bound.
+     */
     EPOLL("epoll"),
-    /** The JDK's selector: portable, but with one listening socket and no adopted descriptors. */
+    /** The JDK's selector: portable, but with one listening socket, and not for sockets that another process bound. */
     NIO("nio");
 
     /**

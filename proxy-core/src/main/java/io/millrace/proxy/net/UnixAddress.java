@@ -170,7 +170,7 @@ public final class UnixAddress extends SocketAddress {
         }
     }
 
-    /** A failure to set mode or owner, whose message is complete. */
+    /** A failure to set mode or owner. The message already contains the address and the reason. */
     private static final class RightsException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -192,11 +192,13 @@ public final class UnixAddress extends SocketAddress {
                     this + " cannot be bound: the file exists and is no socket; delete it, or choose another path");
         }
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            // Without blocking, a full queue of the other process ends the attempt with an exception.
+            // In non-blocking mode, the attempt fails with an exception if the other process's queue of new connections
+            // is full. In blocking mode, it would wait.
             probe.configureBlocking(false);
             probe.connect(UnixDomainSocketAddress.of(path));
         } catch (ConnectException e) {
-            // Nobody listens. Other failures, such as EAGAIN of a full queue, are no ConnectException.
+            // No process listens on the socket. Other failures, such as EAGAIN of a full queue, are no
+            // ConnectException.
             Files.deleteIfExists(path);
             return;
         } catch (IOException e) {

@@ -3,8 +3,8 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The metrics of extensions, authorisation servers, the leak guard, CORS, canary splits, mirrored requests, ESI and
- * compression dictionaries. Immutable.
+ * The metrics of extensions, authorisation servers, CORS, canary splits, mirrored requests, ESI and compression
+ * dictionaries. Also the metrics of the leak guard, the protection against web cache deception. Immutable.
  */
 public enum ExtensionMetric implements Metric {
     CALLS(

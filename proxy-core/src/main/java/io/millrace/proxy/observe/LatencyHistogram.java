@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A histogram of durations with fixed buckets, for one event loop. There are three buckets per decade (1, 2, 5) from 10
- * microseconds to 50 seconds, and one bucket for longer durations. Opaque stores let a scrape on another thread read
- * complete values. A scrape may see some counts of a request before its other counts.
+ * microseconds to 50 seconds, and one bucket for longer durations. Stores in opaque mode ({@code VarHandle.setOpaque})
+ * let a scrape on another thread read complete values. A scrape may see some counts of a request before its other
+ * counts.
  *
  * <p>Recording is confined to one event loop; reading is thread-safe.
  */

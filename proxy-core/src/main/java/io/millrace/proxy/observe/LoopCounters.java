@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The counters of one event loop, which alone writes them. A scrape sums them over all loops.
  *
- * <p>With a single writer, opaque stores suffice instead of atomic operations: other threads read complete
- * values, with a short delay. Writing is confined to one event loop; reading is thread-safe.
+ * <p>With a single writer, stores in opaque mode ({@code VarHandle.setOpaque}) suffice instead of atomic operations:
+ * other threads read complete values, with a short delay. Writing is confined to one event loop; reading is
+ * thread-safe.
  */
 public final class LoopCounters {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);

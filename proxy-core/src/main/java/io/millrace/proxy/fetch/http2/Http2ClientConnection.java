@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
 /**
  * An HTTP/2 connection to an origin, as the last handler of its channel (RFC 9113).
  *
- * <p>Field blocks are sent without the dynamic table. Streams share the connection by round robin, one frame each. The
- * connection's receive window is large, and reopens when bytes arrive and not when readers consume them. So a slow
- * reader delays only its own stream.
+ * <p>Field blocks are sent without the dynamic table of HPACK. Streams share the connection by round robin, one frame
+ * each. The connection's receive window is large, and reopens when bytes arrive and not when readers consume them. So a
+ * slow reader delays only its own stream.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -280,7 +280,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         refusalLimit = Math.max(1, streams.size());
     }
 
-    /** Handles a complete response: increases the limit that a refusal has set by one stream. */
+    /** Handles a complete response. If a refused stream has lowered the limit of streams, the limit rises by one. */
     void completed() {
         if (refusalLimit < Integer.MAX_VALUE) {
             refusalLimit++;
@@ -290,8 +290,8 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     /**
      * Acknowledges a SETTINGS frame.
      *
-     * @param withStreams whether the origin has announced a limit of streams; if the first frame has none, the initial
-     *     limit ends
+     * @param withStreams whether the origin has announced a limit of streams. If the origin's first SETTINGS frame
+     *     contains no such limit, the initial limit ({@link #STREAMS_INITIAL}) ends
      */
     void settingsReceived(boolean withStreams) {
         if (!settingsSeen) {

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * ReceivedHead*  (interim)   ReceivedHead   HttpContent*   LastHttpContent     or at any point   BadResponse
  * </pre>
  *
- * Bytes without a request also give a {@link BadResponse}. After a 101 no bytes are parsed, because they belong to
- * another protocol. They are passed on when this handler is removed from the pipeline.
+ * Bytes that arrive while no response is expected also give a {@link BadResponse}. After a 101 no bytes are parsed,
+ * because they belong to another protocol. They are passed on when this handler is removed from the pipeline.
  *
  * <p>Confined to one event loop.
  */

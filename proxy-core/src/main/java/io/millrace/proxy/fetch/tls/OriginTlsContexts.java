@@ -151,7 +151,8 @@ public final class OriginTlsContexts implements AutoCloseable {
 
     /** Creates the contexts of an entry, or notes the error. */
     private static void make(Entry entry) {
-        // The stamps are read before the content, so that the next check detects a change in between.
+        // The stamps (identity, size and time of each file) are read before the content of the files. If a file changes
+        // in between, the next check detects this.
         List<FileStamp> stamps = stamps(entry.config);
         boolean isReload = !entry.contexts.isEmpty();
         try {
@@ -195,8 +196,8 @@ public final class OriginTlsContexts implements AutoCloseable {
     public SslContext context(Context config, Http2 http2) throws SSLException {
         Entry entry = entries.get(config);
         if (entry == null || (!entry.contexts.containsKey(http2) && entry.fault == null)) {
-            // No context was prepared for these settings: the request is older than a reload, or only a client named
-            // the origin.
+            // No context was prepared for these settings: the request is older than a reload, or the origin comes from
+            // the URL of a client and not from the configuration.
             lock.lock();
             try {
                 entry = prepare(config, Set.of(http2));

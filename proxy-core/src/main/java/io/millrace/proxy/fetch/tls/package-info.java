@@ -1,4 +1,7 @@
-/** TLS contexts and certificate verification for connections to origins, by the settings of a rule or group. */
+/**
+ * TLS contexts and certificate verification for connections to origins, as configured for a remap rule or an origin
+ * group.
+ */
 @NullMarked
 package io.millrace.proxy.fetch.tls;
 

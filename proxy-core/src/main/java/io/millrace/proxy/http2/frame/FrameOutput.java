@@ -174,8 +174,8 @@ public final class FrameOutput {
     }
 
     /**
-     * Measures whether bytes wait for the peer, and returns true if they do. Call once per tick, before queries
-     * of {@link #watch}.
+     * Measures whether bytes wait for the peer, and returns true if they do. Call once per periodic check (tick),
+     * before queries of {@link #watch}.
      *
      * @param queued number of bytes that wait in streams
      */

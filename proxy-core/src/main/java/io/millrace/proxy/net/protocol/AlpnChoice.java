@@ -27,8 +27,8 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
 
     /**
      * @param connections contains this connection until its protocol is known
-     * @param timeoutNanos limit of the time from the connection's start to the end of the handshake; read at
-     * every tick
+     * @param timeoutNanos limit of the time from the connection's start to the end of the handshake; read at every tick
+     * (the periodic check of all connections)
      * @param http1 the protocol for clients that do not negotiate h2, including clients without ALPN
      */
     public AlpnChoice(

@@ -37,8 +37,8 @@ final class PendingConnection implements ConnectionSet.Member {
      * Creates a connection whose client is unknown before its PROXY header is read.
      *
      * @param connections contains this connection until it leaves or is closed
-     * @param timeoutNanos limit of the time from the connection's start to {@link #leave}; read at every tick, so
-     * that changes apply immediately
+     * @param timeoutNanos limit of the time from the connection's start to {@link #leave}; read at every tick (the
+     * periodic check of all connections), so that changes apply immediately
      * @param onTimeout closes the connection; may run more than once after the deadline
      */
     PendingConnection(ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {

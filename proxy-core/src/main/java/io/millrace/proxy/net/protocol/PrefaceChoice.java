@@ -31,8 +31,8 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
 
     /**
      * @param connections contains this connection until its protocol is known
-     * @param timeoutNanos limit of the time from the connection's start until its protocol is known; read at
-     * every tick
+     * @param timeoutNanos limit of the time from the connection's start until its protocol is known; read at every tick
+     * (the periodic check of all connections)
      */
     public PrefaceChoice(
             ConnectionSet connections,

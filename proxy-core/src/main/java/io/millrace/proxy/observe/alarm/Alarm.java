@@ -14,7 +14,8 @@ import io.millrace.proxy.observe.event.EventKind;
  */
 public record Alarm(AlarmKind kind, String subject, String text, long sinceMillis) {
     /**
-     * Limit of alarms of a kind that a worker (proxy process) lists. There may be tens of thousands of certificates.
+     * Limit of alarms of a kind that a worker (proxy process) lists. Without it, each of tens of thousands of
+     * certificates could have an alarm in the list.
      */
     public static final int OF_A_KIND_MAX = 100;
 

@@ -22,7 +22,10 @@ public enum AlarmKind {
     LOG_TARGET_DOWN(EventSeverity.WARNING),
     /** The connection to the fleet (nodes that share purges) is lost, or its stream is refused. */
     FLEET_DOWN(EventSeverity.WARNING),
-    /** This node rejects the newest configuration of the fleet, or a guard has rolled it back. */
+    /**
+     * This node rejects the newest configuration of the fleet, or the fleet has rolled it back, because a canary node
+     * missed a limit.
+     */
     FLEET_CONFIG(EventSeverity.ERROR);
 
     private final EventSeverity severity;
@@ -42,7 +45,7 @@ public enum AlarmKind {
     }
 
     /**
-     * Returns true if the beginning of the cause has an event of its own, such as {@link
+     * Returns true if another event already reports the beginning of the cause, such as {@link
      * io.millrace.proxy.observe.event.EventKind#DISK_OFFLINE}. Then no {@code ALARM_RAISED} event follows. The end of
      * the alarm always has an event, because a new worker does not know that a disk was out of use before.
      */

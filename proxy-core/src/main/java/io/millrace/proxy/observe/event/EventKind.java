@@ -43,7 +43,7 @@ public enum EventKind {
     ALARM_RAISED(EventSeverity.WARNING),
     /** The cause of an alarm is gone. */
     ALARM_CLEARED(EventSeverity.INFO),
-    /** The connection to the fleet's NATS servers is lost, or its stream is refused. */
+    /** The connection to the NATS servers of the fleet (nodes that share purges) is lost, or its stream is refused. */
     FLEET_DOWN(EventSeverity.WARNING),
     /** The node is connected to its fleet again. */
     FLEET_UP(EventSeverity.INFO),

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Writes this cache's entry of the {@code Cache-Status} field (RFC 9211), without allocation. Call first {@link #hit},
- * {@link #forwarded} or {@link #local}, then the methods of parameters.
+ * {@link #forwarded} or {@link #local}, then the methods that append parameters.
  *
  * <pre>
  *   millrace; hit; ttl=42

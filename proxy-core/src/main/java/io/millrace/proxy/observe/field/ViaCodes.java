@@ -50,7 +50,7 @@ public final class ViaCodes {
     private static final int TEXTS_MAX = 1024;
 
     private final LongObjectHashMap<AsciiString> texts = new LongObjectHashMap<>();
-    /** The form of the texts in {@link #texts}. */
+    /** The object that built the cached texts in {@link #texts}. Another object builds other texts. */
     private @Nullable ViaText textsOf;
 
     private long packed;

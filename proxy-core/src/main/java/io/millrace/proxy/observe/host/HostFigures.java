@@ -248,8 +248,9 @@ public final class HostFigures {
     }
 
     /**
-     * Computes the figures of the others. The totals are read after the hosts. So the difference may contain requests
-     * of a host, which the next report subtracts again; the maximum keeps the figure from decreasing.
+     * Computes the figures of the others. They are the totals minus the present and the lost rows of hosts. The totals
+     * are read after the rows. So the difference may contain new requests of a host with a row, which the next report
+     * subtracts again. The maximum of the old and the new figure keeps the figure from decreasing.
      */
     private void addOthers() {
         long[] own = retired.clone();

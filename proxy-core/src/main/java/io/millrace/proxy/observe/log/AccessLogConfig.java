@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param file the file to append to, or null for standard output
  * @param format the line format
  * @param rotateBytes the file size in bytes that causes a rotation; 0 for never
- * @param rotateInterval interval between rotations, at multiples since 1970 in UTC; zero for never
+ * @param rotateInterval interval between rotations; a rotation happens at each multiple of the interval since 1970 in
+ *     UTC; zero for never
  * @param rotateKeep number of rotated files to keep; 0 keeps all
  * @param ringBytes size in bytes of each event loop's ring; rounded up to a power of two
  */

@@ -31,7 +31,7 @@ public final class AccessLogFormat {
     private final String text;
     private final @Nullable LogTemplate template;
 
-    /** The codes of the values in a binary log; empty for all, and for text. */
+    /** The codes of the values in a binary log; empty if the log contains all values, and for text formats. */
     private final List<String> fields;
 
     private AccessLogFormat(String text, @Nullable LogTemplate template) {

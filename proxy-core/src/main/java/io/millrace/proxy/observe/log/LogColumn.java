@@ -86,12 +86,12 @@ public enum LogColumn {
         this.codes = codes;
     }
 
-    /** Returns the column of files. */
+    /** Returns the column for the schema of log files. */
     Column column() {
         return new Column(columnName, type, isGrouped);
     }
 
-    /** The name in files. */
+    /** The name of the column in log files. */
     public String columnName() {
         return columnName;
     }

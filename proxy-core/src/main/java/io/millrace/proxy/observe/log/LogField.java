@@ -33,11 +33,11 @@ public enum LogField {
     TRACE_ID(32),
     /** The ISO 3166-1 code of the client's country; absent without geo.database. */
     COUNTRY(32),
-    /** The ids of a span, in binary form; only in the rings of traces. */
+    /** The ids of a trace span, in binary form; only in records for traces, not in access logs. */
     SPAN(128),
-    /** The field tracestate of a trusted client; only in the rings of traces. */
+    /** The field tracestate of a trusted client; only in records for traces, not in access logs. */
     TRACE_STATE(512),
-    /** The cache rules that matched; only in the rings of traces. */
+    /** The cache rules that matched; only in records for traces, not in access logs. */
     CACHE_RULES(255),
     /** This and the next constants: header fields that templates show, as assigned by {@link LogCapture}. */
     FIELD_1(512),

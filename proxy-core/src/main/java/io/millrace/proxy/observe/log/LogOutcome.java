@@ -12,7 +12,7 @@ public enum LogOutcome {
     CLIENT_READ_FAILED("ERR_CLIENT_READ_ERROR"),
     /** The request is not valid HTTP. */
     INVALID_REQUEST("ERR_INVALID_REQ"),
-    /** The request target is not a valid URL, or not mapped. */
+    /** The request target is not a valid URL, or no remap rule applies to it. */
     INVALID_URL("ERR_INVALID_URL"),
     /** The request content is larger than allowed. */
     REQUEST_TOO_LARGE("ERR_POST_ENTITY_TOO_LARGE"),

@@ -18,8 +18,8 @@ public interface LogTarget {
     void maintain(long nowMillis) throws IOException;
 
     /**
-     * Returns true if the next byte is the first one of an empty file or of a new connection. Then the caller writes a
-     * line that a failure has cut off again from its beginning.
+     * Returns true if the next byte is the first one of an empty file or of a new connection. If a failure has cut off
+     * a line, the caller then writes the whole line again.
      */
     boolean isAtStart();
 

@@ -157,8 +157,8 @@ final class LogTemplate {
             if (field == null) {
                 throw problem("'%<" + code + ">' at character " + column + " does not begin with {Field-Name}");
             }
-            // Traffic Server has escaped codes, such as ecqh. This log escapes all codes; an escaped code is written as
-            // one word even within quotes.
+            // In Traffic Server, a prefix e, as in ecqh, requests that the value is escaped. This log escapes all
+            // values. Here the prefix means that the value is written as one word even within quotes.
             String kind = code.substring(brace + 1);
             boolean escaped = kind.startsWith("e");
             for (Source source : Source.values()) {

@@ -31,7 +31,7 @@ public final class LoggedRecord {
 
     private boolean hidesClient;
 
-    /** The format of logs whose targets read {@link Copies}. */
+    /** The format that copies records without change, for log targets that read them by {@link Copies}. */
     static final class CopyFormat implements LineFormat {
         @Override
         public void append(LoggedRecord logged, LineBuffer out) {

@@ -5,7 +5,8 @@ import java.util.List;
 
 /**
  * Encodes rows to blocks, directly in the buffer of the caller. A text is written once in a block; later rows refer to
- * it. The values of grouped columns are also written once, so a row has one reference for all of them.
+ * it. Some columns are grouped ({@link Column#isGrouped}): each combination of their values is written once in a block,
+ * and each row refers to one combination.
  *
  * <pre>
  *   row:      reference of the group | values of the other columns, in their order
