@@ -129,8 +129,8 @@ public final class OriginGroups {
     }
 
     /**
-     * Logs if a group of fleet nodes begins or ceases to have hosts. A group without hosts is valid, but the name of its
-     * tier may be misspelt.
+     * Logs if a group of fleet nodes begins or ceases to have hosts. A group without hosts is valid, but the name of
+     * its tier may be misspelt.
      */
     private static void logNodes(OriginGroup group, @Nullable OriginGroup before) {
         String tier = group.config().fleetTier();
