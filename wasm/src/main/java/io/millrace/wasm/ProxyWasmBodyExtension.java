@@ -8,9 +8,9 @@ import io.millrace.wasm.body.BodyBuffer;
 import java.util.Map;
 
 /**
- * A {@link ProxyWasmOriginExtension} whose module also changes the content of responses before it is stored. For remap
- * rules with this extension, the proxy requests whole content without an encoding from the origin. Modules that do not
- * need the content therefore use the other class.
+ * A {@link ProxyWasmOriginExtension} whose module also reads and changes the content of responses before it is stored.
+ * For remap rules with this extension, the proxy requests whole content without an encoding from the origin. Modules
+ * that do not need the content therefore use the other class.
  *
  * <p>Callbacks for content run on threads of the extension, like those for requests.
  */

@@ -92,7 +92,7 @@ final class RequestWorker {
         return thread.isAlive();
     }
 
-    /** Takes no further calls. The thread ends after its last request. */
+    /** Begins the end of this worker: it accepts no further calls, and its thread ends after its last request. */
     void retire() {
         isRetired = true;
         inbox.wake();
@@ -277,7 +277,7 @@ final class RequestWorker {
         reply(current);
     }
 
-    /** Passes the decisions of the last callback on. */
+    /** Passes on the decisions that the module made in the last callback. */
     private void reply(WasmInstance current) {
         for (HttpContext ended = current.takeEnded(); ended != null; ended = current.takeEnded()) {
             RequestWorkers.Call call = paused.remove(ended);
@@ -415,7 +415,7 @@ final class RequestWorker {
     }
 
     /**
-     * Runs code of the module, which the watch interrupts after a time.
+     * Runs code of the module. The watch interrupts this thread if the code takes longer than {@code nanos}.
      *
      * @throws DeadlineException if it was interrupted
      */

@@ -20,7 +20,7 @@ public interface DeliverHook {
      * {@link Extension#open}, encodes the fields, and sets them itself. Then {@link #deliver} is not called, and calls
      * are not counted.
      *
-     * <p>The limits of {@link MutableFields} apply; if a field breaks them, the start fails.
+     * <p>The limits of {@link MutableFields} apply; if a field violates them, the proxy does not start.
      *
      * @return the values by name, for {@link MutableFields#set}; null if {@link #deliver} must be called
      */
