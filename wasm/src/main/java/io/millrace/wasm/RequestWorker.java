@@ -92,7 +92,7 @@ final class RequestWorker {
         return thread.isAlive();
     }
 
-    /** Begins the end of this worker: it accepts no further calls, and its thread ends after its last request. */
+    /** Requests that the thread ends, after it has served waiting calls and its own last request. Does not block. */
     void retire() {
         isRetired = true;
         inbox.wake();

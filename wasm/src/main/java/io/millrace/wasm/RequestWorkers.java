@@ -147,7 +147,7 @@ final class RequestWorkers implements AutoCloseable {
         return workers.stream().anyMatch(RequestWorker::isAlive);
     }
 
-    /** Refuses calls from now on. Waiting calls are still run, and paused requests continue. Does not block. */
+    /** Accepts no calls from now on. Waiting calls are still run, and paused requests continue. Does not block. */
     void retire() {
         isClosed = true;
         workers.forEach(RequestWorker::retire);

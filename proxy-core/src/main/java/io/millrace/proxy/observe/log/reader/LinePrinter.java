@@ -86,7 +86,7 @@ public final class LinePrinter implements BlockReader.Visitor {
         return buffer.hasRoom() || flush();
     }
 
-    /** Writes the buffered lines. Returns false if a write failed, for example because the reader of a pipe has ended. */
+    /** Writes the buffered lines. Returns false if a write failed, for example because the reader of a pipe ended. */
     public boolean flush() {
         buffer.printTo(out);
         buffer.clear();
