@@ -34,7 +34,7 @@ final class CalloutFunctions {
         if (request == null) {
             return Status.BAD_ARGUMENT;
         }
-        // Before the call, so that a call whose number cannot be written is not sent.
+        // Checks the address for the number before the request is sent: with an invalid address, nothing is sent.
         guest.memory().writeInt(args[9], 0);
         HttpContext http = guest.http();
         long now = System.nanoTime();
@@ -90,13 +90,17 @@ final class CalloutFunctions {
         }
     }
 
-    /** @param reason has no part of the request, which may contain secrets of clients */
+    /** @param reason text for the log, without any part of the request, which may contain secrets of clients */
     private static @Nullable HttpRequest invalid(WasmInstance guest, String reason) {
         guest.shared().log().once("callout request " + reason, "an HTTP call is not valid: " + reason);
         return null;
     }
 
-    /** The time for a call: the limit of the module within that of the configuration. 0 is no limit of the module. */
+    /**
+     * Returns the time limit of a call: the limit that the module requests, but at most the configured limit.
+     *
+     * @param millis the requested limit; 0 for none
+     */
     private static long timeoutNanos(OpenCalls calls, long millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis & 0xffff_ffffL);
         long most = calls.settings().timeoutNanos();

@@ -21,7 +21,7 @@ final class GuestMemory {
     private final Memory memory;
     private final LongConsumer onCopy;
 
-    /** @param onCopy called with a number of bytes before they are allocated or copied; an exception prevents it */
+    /** @param onCopy called with the number of bytes before each copy; if it throws an exception, nothing is copied */
     GuestMemory(Memory memory, LongConsumer onCopy) {
         this.memory = memory;
         this.onCopy = onCopy;

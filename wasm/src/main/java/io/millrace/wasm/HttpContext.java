@@ -13,8 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message for callbacks of a module: the values that the module may read, and its changes. A paused request has several
- * callbacks. Used by one thread at a time.
+ * The state of one message for the callbacks of a module. A message is a request, the head of a response, or the
+ * content of a response. The state consists of the values that the module may read, and its changes. A paused request
+ * has several callbacks. Used by one thread at a time.
  */
 final class HttpContext {
     /** The number of the map of request fields in the ABI. */
@@ -29,7 +30,7 @@ final class HttpContext {
     /**
      * A response.
      *
-     * @param fields the fields with the pseudo field
+     * @param fields the fields, with the pseudo field {@code :status}
      * @param cacheResult empty if it is not known
      * @param url URL of the cache key; empty for a response to a client
      */
@@ -95,7 +96,7 @@ final class HttpContext {
         return body;
     }
 
-    /** Returns true for the content of a response whose end the module has not seen. Its context stays then. */
+    /** Returns true for the content of a response if the module has not seen its end. The context is then kept. */
     boolean hasMoreContent() {
         return body != null && !body.isEnd();
     }
@@ -167,7 +168,7 @@ final class HttpContext {
         return number;
     }
 
-    /** The time of the first callback, or of the last one for content, as {@link System#nanoTime} returns it. */
+    /** The time of the first callback, or for content of the last callback, as {@link System#nanoTime} returns it. */
     long beganNanos() {
         return beganNanos;
     }

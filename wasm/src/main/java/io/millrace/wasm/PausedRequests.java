@@ -17,10 +17,13 @@ final class PausedRequests {
     /** Limit of the paused requests of an instance. */
     static final int COUNT_MAX = 1000;
 
-    /** Time for the callback after the last call of a request has failed, before the request itself fails. */
+    /**
+     * Time between the time limit of a request's HTTP calls and the failure of the request. In this time, a callback
+     * for a failed call can still resume the request.
+     */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Least time between two looks at abandoned requests. */
+    /** Minimum time between two searches for abandoned requests, for whose result nobody waits. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final long limitNanos;
@@ -79,7 +82,7 @@ final class PausedRequests {
         return first.beganNanos() + limitNanos - nowNanos <= 0 ? first : null;
     }
 
-    /** Returns the requests for which nobody waits any more. Looks for them from time to time. */
+    /** Returns the requests for whose result nobody waits. Searches only every 200 ms, and otherwise returns none. */
     List<HttpContext> abandoned(long nowNanos) {
         if (calls.isEmpty() || nowNanos - lookedNanos < LOOK_NANOS) {
             return List.of();

@@ -8,8 +8,9 @@ import io.millrace.wasm.body.BodyBuffer;
 import java.util.Map;
 
 /**
- * As {@link ProxyWasmOriginExtension}, and the module also reads and changes the content of responses before it is stored.
- * Rules with this extension ask the origin for whole content without an encoding, so it is a class of its own.
+ * A {@link ProxyWasmOriginExtension} whose module also reads and changes the content of responses before it is stored.
+ * For remap rules with this extension, the proxy requests whole content without an encoding from the origin. Modules
+ * that do not need the content therefore use the other class.
  *
  * <p>Callbacks for content run on threads of the extension, like those for requests.
  */

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An extension that runs a Proxy-Wasm module for requests to the origin and for its responses, before they are stored.
- * The module does not see requests that the cache answers, so it costs hits nothing.
+ * The module does not see requests that the cache answers, so cache hits take no longer.
  *
- * <p>Callbacks for requests run on threads of the extension. Callbacks for responses run on event loops, with a limit of
- * instructions.
+ * <p>Callbacks for requests run on threads of the extension. Callbacks for responses run on event loops, with a limit
+ * of instructions.
  */
 public class ProxyWasmOriginExtension implements Extension, OriginRequestHook, OriginResponseHook {
     private @Nullable WasmFilter filter;
@@ -127,7 +127,7 @@ public class ProxyWasmOriginExtension implements Extension, OriginRequestHook, O
         responded(response, message);
     }
 
-    /** Copies the fields of a response, with the pseudo field. */
+    /** Copies the fields of a response, with the pseudo field {@code :status}. */
     static HeaderMap fields(OriginResponseView response) {
         return new HeaderMap()
                 .with(":status", Integer.toString(response.status()))

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param target path and query
  * @param client the address of the client as text
- * @param fields the fields with the pseudo fields
+ * @param fields the fields, with pseudo fields such as {@code :path}
  * @param isEnd true if the request has no content
  */
 record RequestCopy(

@@ -14,19 +14,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that owns one instance and runs its callbacks. The contexts of many requests may be in the instance, because
- * the thread serves others while some are paused. After a failure the instance is replaced by a new one, whose memory is
- * as after the start of the module; then the paused requests fail too.
+ * the thread serves others while some are paused. After a failure the instance is replaced by a new one, whose memory
+ * is as after the start of the module; then the paused requests fail too.
  *
- * <p>The instance is confined to the thread. The deadline is guarded by a lock, because the watch reads it.
+ * <p>The instance is confined to the thread. The deadline is guarded by a lock, because the watch (the thread that
+ * interrupts late callbacks) reads it.
  */
 final class RequestWorker {
     /** Limit of the time of a module's start. */
     static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Least time between a failure and a new instance that only a timer needs. */
+    /** Minimum time between the failure of an instance and the start of a new one, if only a timer needs it. */
     private static final long RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Longest wait of a thread. Then it looks for abandoned requests, and checks whether it is retired. */
+    /**
+     * Longest wait for work. After it, the thread searches for abandoned requests, and checks whether it is retired.
+     */
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Thrown if a callback was interrupted at its deadline. */
@@ -89,7 +92,7 @@ final class RequestWorker {
         return thread.isAlive();
     }
 
-    /** Takes no further calls. The thread ends after its last request. */
+    /** Requests that the thread ends, after it has served waiting calls and its own last request. Does not block. */
     void retire() {
         isRetired = true;
         inbox.wake();
@@ -168,12 +171,12 @@ final class RequestWorker {
         if (calls != null) {
             nanos = Math.min(nanos, calls.untilEnd(now));
         }
-        // Without ticks, the time of the next one passes and stays in the past.
+        // Without ticks, nextTickNanos lies in the past and must be ignored: otherwise the thread would never wait.
         boolean hasTicks = instance != null && instance.tickMillis() > 0 && !isEnding();
         return hasTicks ? Math.min(nanos, nextTickNanos - now) : nanos;
     }
 
-    /** True if only HTTP calls keep a retired worker. Then it has no ticks. */
+    /** True if a retired worker continues only for its open HTTP calls. The timer (ticks) of the module then stops. */
     private boolean isEnding() {
         return isRetired && paused.isEmpty() && contents.isEmpty();
     }
@@ -236,7 +239,10 @@ final class RequestWorker {
         }
     }
 
-    /** Ends the context of a response that has ended before its first callback, when this instance was not yet known. */
+    /**
+     * Ends the context of a response that ended before its first callback. At that time, the response did not know
+     * which instance would get its context, and could not report its end to this worker.
+     */
     private void endIfClosed(HttpContext message) {
         BodyBuffer body = message.body();
         if (body != null && body.isClosed()) {
@@ -271,7 +277,7 @@ final class RequestWorker {
         reply(current);
     }
 
-    /** Passes the decisions of the last callback on. */
+    /** Passes on the decisions that the module made in the last callback. */
     private void reply(WasmInstance current) {
         for (HttpContext ended = current.takeEnded(); ended != null; ended = current.takeEnded()) {
             RequestWorkers.Call call = paused.remove(ended);
@@ -409,7 +415,7 @@ final class RequestWorker {
     }
 
     /**
-     * Runs code of the module, which the watch interrupts after a time.
+     * Runs code of the module. The watch interrupts this thread if the code takes longer than {@code nanos}.
      *
      * @throws DeadlineException if it was interrupted
      */
@@ -446,7 +452,9 @@ final class RequestWorker {
         onBegin.run();
     }
 
-    /** Ends a call, so that the thread is not interrupted after it. Returns true if it was interrupted before. */
+    /**
+     * Ends the time limit of a callback. Clears a pending interruption. Returns true if the callback was interrupted.
+     */
     private boolean end() {
         lock.lock();
         try {
@@ -477,7 +485,7 @@ final class RequestWorker {
         lock.lock();
         try {
             if (isRunning && (isAborted || nowNanos - deadlineNanos > 0)) {
-                // Repeated until the callback ends: host functions may clear the interruption.
+                // The watch repeats this until the callback ends, because host functions may clear the interruption.
                 isInterrupted = true;
                 thread.interrupt();
             }

@@ -42,12 +42,15 @@ final class RequestWorkers implements AutoCloseable {
         /** Returns true if nobody waits for the decision any more, for example because the client has left. */
         boolean isAbandoned();
 
-        /** Receives a failure. Called on a thread of the pool, or on the caller's thread in {@link RequestWorkers#submit}. */
+        /**
+         * Receives a failure. Called on a thread of the pool, or on the caller's thread in
+         * {@link RequestWorkers#submit}.
+         */
         void failed(Throwable cause);
 
         /**
-         * Receives the refusal of a call at a limit of the pool, before its {@link #begin}. Called as {@link #failed}. A
-         * message without an earlier callback may continue unchanged.
+         * Receives the refusal of a call at a limit of the pool, before its {@link #begin}. Called on the
+         * same threads as {@link #failed}. If the module has seen nothing of the message, it may continue unchanged.
          */
         default void refused(String reason) {
             failed(new WasmFailure(reason));
@@ -144,7 +147,7 @@ final class RequestWorkers implements AutoCloseable {
         return workers.stream().anyMatch(RequestWorker::isAlive);
     }
 
-    /** Takes no further calls. Calls that wait are still run, and paused requests continue. Does not block. */
+    /** Accepts no calls from now on. Waiting calls are still run, and paused requests continue. Does not block. */
     void retire() {
         isClosed = true;
         workers.forEach(RequestWorker::retire);
@@ -160,8 +163,8 @@ final class RequestWorkers implements AutoCloseable {
     }
 
     /**
-     * Ends the threads. Waiting calls and paused requests still end: the method blocks until then, for at most 2 seconds.
-     * After that, calls that wait or run are aborted, and paused requests fail.
+     * Ends the threads. Blocks until waiting calls and paused requests have ended, for at most 2 seconds. After that,
+     * it aborts the calls that still wait or run, and paused requests fail.
      */
     @Override
     public void close() {

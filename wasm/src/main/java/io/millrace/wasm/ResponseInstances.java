@@ -7,8 +7,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The instances for responses. The hooks for responses cannot wait, so their callbacks run on event loops. They are
- * interpreted, and end at a limit of instructions. New instances are started on other threads.
+ * The instances for responses. The hooks for responses cannot wait, so their callbacks run on event loops. The
+ * module is interpreted there, so that a callback can be stopped at a limit of instructions. New instances are started
+ * on other threads.
  *
  * <p>Thread-safe. Only {@link #start} blocks.
  */

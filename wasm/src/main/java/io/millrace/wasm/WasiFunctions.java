@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The functions of {@code wasi_snapshot_preview1} that compilers link into modules: clocks, random bytes, and writing
- * to the standard streams, which goes to the log. There are no files, arguments and variables. Stateless.
+ * to the standard streams, which goes to the log. There are no files, arguments and environment variables. Stateless.
  */
 final class WasiFunctions {
     /** The functions by name. */

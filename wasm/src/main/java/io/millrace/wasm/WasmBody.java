@@ -57,7 +57,7 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
     }
 
     /**
-     * Ends the context of the response. If the first piece begins at the same time, its thread learns of the end by the
+     * Ends the context of the response. If the first piece begins at the same time, its thread detects the end by the
      * entry in its queue or by the closed body.
      */
     @Override
@@ -111,8 +111,9 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
         }
 
         /**
-         * Applies {@code on_error}: fails the response, or lets it continue with its original content. If the module has
-         * already changed content, the original rest would not fit it, so that the response fails in any case.
+         * Applies {@code on_error}: fails the response, or lets it continue with its original content. If the module
+         * has already changed content, the rest of the original content would not match it, so the response fails in
+         * any case.
          */
         private void giveUp(String reason) {
             if (body.isChanged()) {
@@ -134,7 +135,10 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
             result.fail(cause);
         }
 
-        /** Lets {@code on_error} decide about a first piece. The module has seen nothing of the content. */
+        /**
+         * Applies {@code on_error} to a first piece, because the module has seen nothing of the content. A later piece
+         * fails the response.
+         */
         @Override
         public void refused(String reason) {
             if (inbox == null) {

@@ -190,7 +190,7 @@ final class WasmFilter implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Throwable e) {
-            // Errors such as OutOfMemoryError too: otherwise they would end the checks without a message.
+            // Also catches errors such as OutOfMemoryError, which would otherwise end the checks without a message.
             if (!starts.isShutdown()) {
                 shared.log()
                         .once(
@@ -217,7 +217,7 @@ final class WasmFilter implements AutoCloseable {
             running = started;
             retired.removeIf(each -> !each.isAlive());
             if (before != null) {
-                // In the same section as the change, so that a concurrent close() ends these threads too.
+                // Under the same lock as the replacement, so that a concurrent close() ends these threads too.
                 retired.add(before);
             }
         } finally {
@@ -288,7 +288,7 @@ final class WasmFilter implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        // Interrupts a start. Its instances then end.
+        // Interrupts the start of a changed module. The instances that were already started for it then end.
         starts.shutdownNow();
         if (last.requests() != null) {
             last.requests().close();

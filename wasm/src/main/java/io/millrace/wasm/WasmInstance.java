@@ -109,7 +109,7 @@ final class WasmInstance {
 
     /** The messages of callbacks that run, and paused requests, by the number of their context. */
     private final Map<Integer, HttpContext> contexts = new HashMap<>();
-    /** Messages that the module has resolved during the current callback. */
+    /** Messages that the module has answered or let continue (resolved) during the current callback. */
     private final Queue<HttpContext> resolved = new ArrayDeque<>();
     /** Messages whose context has ended, until the owner takes them. */
     private final Queue<HttpContext> ended = new ArrayDeque<>();
@@ -119,8 +119,8 @@ final class WasmInstance {
     /**
      * Creates an instance and runs the start of the module.
      *
-     * @param startInstructions limit of the instructions of the start; 0 for an instance without limits of instructions,
-     *     whose callbacks end by an interruption of their thread
+     * @param startInstructions limit of the instructions of the start; 0 for an instance without limits of
+     *     instructions, whose callbacks end by an interruption of their thread
      * @param callbackInstructions limit of the instructions of each later callback
      * @param calls sends HTTP calls of the module; null if it cannot call
      * @throws RuntimeException if the module refuses its configuration, or its start fails
@@ -245,7 +245,10 @@ final class WasmInstance {
         });
     }
 
-    /** Returns a table with a limit of its own. The limits of a module grow with its tables. */
+    /**
+     * Returns a table with its own limits object. A table that grows changes this object, so instances must not share
+     * it.
+     */
     private static TableInstance table(Table table, int value) {
         long most = Math.min(table.limits().max(), WasmProgram.TABLE_ENTRIES_MAX);
         return new TableInstance(
@@ -388,8 +391,8 @@ final class WasmInstance {
     }
 
     /**
-     * Runs the callbacks for a piece of the content of a response. Its context stays until the end of the content. If the
-     * module pauses the end, the context stays too. Otherwise {@link #takeEnded} returns the message.
+     * Runs the callbacks for a piece of the content of a response. Its context stays until the end of the content. If
+     * the module pauses the end, the context stays too. Otherwise {@link #takeEnded} returns the message.
      */
     void body(HttpContext message, BodyBuffer content) {
         begin();
@@ -439,7 +442,10 @@ final class WasmInstance {
         endResolved();
     }
 
-    /** Ends the context of a paused request that the module has not resolved. The module may then resolve others. */
+    /**
+     * Ends the context of a paused request that the module has not resolved. In its callbacks for this end, the module
+     * may resolve other messages.
+     */
     void abandon(HttpContext message) {
         begin();
         delete(message);
@@ -447,7 +453,7 @@ final class WasmInstance {
     }
 
     private void create(HttpContext message) {
-        // A number that a paused request has is skipped: there are far fewer of them than numbers.
+        // Skips numbers of paused requests. There are far fewer paused requests than numbers.
         do {
             lastContext = lastContext >= CONTEXT_MAX ? ROOT_CONTEXT + 1 : lastContext + 1;
         } while (contexts.containsKey(lastContext));

@@ -112,7 +112,7 @@ final class WasmProgram {
     /**
      * Reads a module.
      *
-     * @throws WasmFailure if it is not valid, or needs what this host does not have
+     * @throws WasmFailure if it is not valid, or needs imports or features that this host does not have
      */
     static WasmProgram load(byte[] bytes, Shared shared) {
         try {

@@ -52,8 +52,8 @@ final class WorkQueue {
         }
 
         /**
-         * Sets whether the worker has as many contexts as it may have. Then it gets no calls that another worker can take.
-         * Called by the worker only.
+         * Sets whether the worker has as many contexts as it may have. Then it gets no calls that another worker can
+         * take. Called by the worker only.
          */
         void full(boolean isNowFull) {
             if (isFull == isNowFull) {
@@ -144,7 +144,7 @@ final class WorkQueue {
     /** Workers that wait. Each new call wakes the one that has waited longest, so that all get contexts. */
     private final Deque<Inbox> idle = new ArrayDeque<>();
 
-    /** Workers that have not ended, and those of them that are full. */
+    /** Number of workers that have not ended. The next field counts the full ones (see {@link Inbox#full}). */
     private int workers;
 
     private int fullWorkers;
@@ -154,7 +154,7 @@ final class WorkQueue {
         this.callsMax = callsMax;
     }
 
-    /** Returns a new object for the results of one worker. */
+    /** Creates the queue of the entries for one worker. */
     Inbox inbox() {
         return new Inbox();
     }
@@ -202,9 +202,9 @@ final class WorkQueue {
     }
 
     /**
-     * Removes the next work of a worker; null if there is none. Entries for this worker alone come first: they belong to
-     * messages that have begun, and new calls must not delay them without a limit. A full worker gets a call only if all
-     * workers are full.
+     * Removes the next work of a worker; null if there is none. Entries for this worker alone come first: they belong
+     * to messages that have begun, and new calls must not delay them without a limit. A full worker gets a call only if
+     * all workers are full.
      */
     @Nullable
     Entry poll(Inbox worker) {
@@ -213,7 +213,8 @@ final class WorkQueue {
             Entry own = worker.entries.poll();
             if (own != null) {
                 if (!calls.isEmpty()) {
-                    // The call may have woken this worker, which serves its own entry now.
+                    // A waiting call may have woken this worker, which serves its own entry first. Another worker takes
+                    // the call.
                     wakeForCall();
                 }
                 return own;
@@ -244,7 +245,7 @@ final class WorkQueue {
                 try {
                     left = worker.wake.awaitNanos(left);
                 } finally {
-                    // A new call has removed it already.
+                    // If a new call or entry has woken the worker, it is removed already.
                     idle.remove(worker);
                 }
             }

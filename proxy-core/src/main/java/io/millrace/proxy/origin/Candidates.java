@@ -14,7 +14,7 @@ final class Candidates {
     final int[] underWay;
     /** Hash of each host's name, for policies that hash. */
     final long[] hashes;
-    /** State of weighted round robin: the credit of each host. */
+    /** State of weighted round robin: the credit of each host. The host with the highest credit is selected next. */
     final long[] credit;
     /** Index of the last selected host; -1 before the first selection. */
     int last = -1;

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The nodes of this node's fleet that take requests of other nodes. They are hosts of origin groups with {@code
- * hosts_from}. Immutable.
+ * The nodes (proxies) of this node's fleet that accept requests from other nodes. Origin groups with the setting
+ * {@code hosts_from} use these nodes as hosts. Immutable.
  *
  * @param all the nodes, by name
  */
@@ -34,7 +34,7 @@ public record FleetMembers(List<Member> all) {
      *
      * @param node its name
      * @param tier its tier
-     * @param address URL at which it takes requests
+     * @param address URL at which it accepts requests
      * @param self whether it is this node
      */
     public record Member(String node, String tier, RuleUrl address, boolean self) {}
@@ -76,7 +76,7 @@ public record FleetMembers(List<Member> all) {
         return new FleetMembers(members);
     }
 
-    /** Returns groups with the hosts that these nodes add to them. */
+    /** Returns the groups. A group that names a tier of the fleet gets nodes of this tier as further hosts. */
     List<OriginGroupConfig> addedTo(List<OriginGroupConfig> groups) {
         return groups.stream().map(this::addedTo).toList();
     }

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file with the nodes of the fleet that take requests. The launcher (the parent process) writes it, and workers
- * read it at their start and after each change. So a node without a connection to its fleet keeps the last known nodes,
- * also across restarts. Blocks. One thread writes; any thread may read.
+ * The file with the nodes of the fleet that accept requests. The launcher (the parent process) writes it, and workers
+ * (proxy processes) read it at their start and after each change. So a node without a connection to its fleet keeps the
+ * last known nodes, also across restarts. Blocks. One thread writes; any thread may read.
  */
 public final class FleetMembersFile {
     private static final Logger LOG = LoggerFactory.getLogger(FleetMembersFile.class);

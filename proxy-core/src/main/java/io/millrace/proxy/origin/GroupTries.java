@@ -20,7 +20,7 @@ public final class GroupTries {
     private final long key;
     private final long firstMillis;
     private final BitSet tried;
-    /** Indexes of the hosts that have answered with a retried status. */
+    /** Indexes of the hosts that have answered with a status for which the group requires a retry on another host. */
     private final BitSet refused = new BitSet(0);
 
     private @Nullable StringBuilder history;
@@ -69,7 +69,7 @@ public final class GroupTries {
 
     /**
      * Selects a host again after all hosts were tried. A host that did not respond may have recovered.
-     * Excludes the last host, and hosts that answered with a retried status.
+     * Excludes the last host, and hosts whose status required a retry.
      */
     private int chooseAgain(long nowMillis) {
         BitSet out = (BitSet) refused.clone();
@@ -146,7 +146,7 @@ public final class GroupTries {
             if (!ended) {
                 end();
                 if (view.group().isRetried(status)) {
-                    // A retried status is neither a failure of the host nor a sign of health.
+                    // A status that leads to a retry is neither a failure of the host nor a sign of health.
                     leaveTrial();
                 } else {
                     host().answered(term, nowMillis);
@@ -178,7 +178,7 @@ public final class GroupTries {
             }
         }
 
-        /** Ends the try because of a retried status; the request goes to another host. */
+        /** Ends the try because the status requires a retry: the request goes to another host. */
         public void refused(int status) {
             if (!ended) {
                 addToHistory(Integer.toString(status));

@@ -21,7 +21,7 @@ final class GroupView {
          * other host is available, and to find the host to which a URL is hashed.
          */
         ANY_PRIMARY,
-        /** All backups, with the same exception. */
+        /** All backups, including hosts that are down, except hosts that an operator has taken down. */
         ANY_BACKUP
     }
 

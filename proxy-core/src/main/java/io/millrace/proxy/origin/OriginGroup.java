@@ -32,7 +32,7 @@ public final class OriginGroup {
         config.markdown().codes().forEach(failures::set);
     }
 
-    /** Returns true if a reload can keep this group, because its configuration and selves are equal. */
+    /** Returns true if a reload can keep this group: same configuration, same hosts that are this proxy itself. */
     boolean hasConfig(OriginGroupConfig other, BitSet otherSelves) {
         return config.equals(other) && selves.equals(otherSelves);
     }

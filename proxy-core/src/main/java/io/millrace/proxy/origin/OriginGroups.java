@@ -128,7 +128,10 @@ public final class OriginGroups {
         }
     }
 
-    /** Logs the change of a group without hosts. Such a group is valid, but its tier may be misspelt. */
+    /**
+     * Logs if a group of fleet nodes begins or ceases to have hosts. A group without hosts is valid, but the name of
+     * its tier may be misspelt.
+     */
     private static void logNodes(OriginGroup group, @Nullable OriginGroup before) {
         String tier = group.config().fleetTier();
         boolean wasEmpty = before != null && before.hosts().isEmpty();
@@ -191,7 +194,7 @@ public final class OriginGroups {
             OriginHost keptHost = known.get(host.url());
             String socket = host.unixSocket() == null ? null : host.unixSocket().toString();
             if (keptHost != null && !Objects.equals(keptHost.origin().socket(), socket)) {
-                // The socket leads to another server, whose health is not known.
+                // The Unix socket has changed. It may lead to another server, whose health is not known.
                 keptHost = null;
             }
             OriginHost renamed = old == null ? hostsOfRemovedGroups.get(host.url()) : null;

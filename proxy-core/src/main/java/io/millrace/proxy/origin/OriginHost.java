@@ -49,7 +49,7 @@ public final class OriginHost {
         this.events = events;
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
-        // A trial in progress reports its result to the other object, so the trial would never end in this object.
+        // A trial in progress reports its result to the host of the removed group. In this object, it would never end.
         health = new AtomicReference<>(known.trialLeft(known.term()));
         earlierHistory = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This node's progress in the fleet's stream of purges, as entries of the journal. A fleet is a group of nodes that
- * share purges.
+ * This node's progress in the fleet's stream of purges, as entries of the purge journal on disk. A fleet is a group of
+ * nodes (proxies) that share purges.
  *
  * <p>Thread-safe: guarded by the lock of the owner, {@link InvalidationTable}. The caller of {@link #restore} and
  * {@link #addTo} must hold the lock; the other methods acquire it.

@@ -25,8 +25,8 @@ public enum InvalidationKind {
     /** Every response with a tag; replaces single tags if their table is full. */
     ALL_TAGS(9, "all-tags"),
     /**
-     * One URL, by a soft purge, or by a hard purge if an extension divides its responses. Any other hard purge of one
-     * URL removes the stored response instead.
+     * One URL, by a soft purge, or by a hard purge if an extension gives the URL several cache keys. Any other hard
+     * purge of one URL removes the stored response instead.
      */
     URL(10, "url"),
     /** The secret key with which tags are hashed; only in the journal. */

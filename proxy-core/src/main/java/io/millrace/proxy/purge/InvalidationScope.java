@@ -103,8 +103,8 @@ public record InvalidationScope(
     }
 
     /**
-     * Creates the scope of one URL, for http and https: for soft invalidations, and for URLs whose responses an
-     * extension divides.
+     * Creates the scope of one URL, for http and https. It is used for soft invalidations, and for URLs that an
+     * extension gives several cache keys.
      */
     public static InvalidationScope url(TargetUri url) {
         return of(InvalidationKind.URL, ScopeHash.urlHash(url));

@@ -54,17 +54,17 @@ public final class InvalidationTable implements Invalidations {
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
-    /** Shares the lock. */
+    /** Guarded by the lock of this table. */
     private final FleetJournal fleet = new FleetJournal(lock, this::stamp);
 
     private final ScopeStamps scopes;
-    /** Shares the lock. */
+    /** Guarded by the lock of this table. */
     private final PurgeUndo undos;
 
     private final PatternCost patternCost = new PatternCost();
-    /** The highest stamp of a retired purge by pattern. Guarded by the lock. */
+    /** The highest stamp of a retired purge by pattern (its background removal is complete). Guarded by the lock. */
     private long retiredUpTo;
-    /** Stamps of purges by pattern that must not be swept yet. Guarded by the lock. */
+    /** Stamps of purges by pattern whose background removal (sweep) must not begin yet. Guarded by the lock. */
     private final Set<Long> held = new HashSet<>();
 
     private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
@@ -125,7 +125,7 @@ public final class InvalidationTable implements Invalidations {
             return null;
         }
         Outdated found = find(url, head, bodyBytes);
-        // The length of a response that is still received is unknown, but a pattern may ask for it.
+        // A pattern may compare the length of the response, which is unknown while the response is received.
         if (found == null && bodyBytes >= 0) {
             head.noteCurrentIn(compared);
         }

@@ -180,7 +180,8 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Adds a position in the stream of the fleet's purges to the journal, behind the purges that it covers.
+     * Appends this node's position in the fleet's stream of purges to the journal, after the purges up to this
+     * position.
      *
      * @param purges local stamps by shared identifier, of purges that may be undone or cancelled
      * @param reply called once: with null when the position is durable, otherwise with the failure

@@ -72,8 +72,8 @@ final class PatternFields {
     /**
      * A request field with an expression over tags, and the response field with the tags.
      *
-     * @param words whether the field may contain tags separated by spaces, which the configuration of Varnish for
-     *     Drupal turns into an expression
+     * @param words whether the field may contain tags separated by spaces instead of an expression, as Drupal sends
+     *     them to Varnish
      */
     private record TagField(FieldName name, String response, boolean words) {
         TagField(String name, String response) {

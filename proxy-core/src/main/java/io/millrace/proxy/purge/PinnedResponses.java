@@ -11,9 +11,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decides whether a pinned response stays pinned in the storage. A response that a hard purge outdates loses its pin.
- * So does a variant without its Vary marker (the stored entry that names the Vary fields of a URL), because a purge of
- * the URL removes the marker.
+ * Decides whether a pinned response, which the storage keeps until a given time, stays pinned. A response that a hard
+ * purge outdates loses its pin. So does a variant without its Vary marker (the stored entry that names the Vary fields
+ * of a URL), because a purge of the URL removes the marker.
  *
  * <p>Thread-safe.
  */

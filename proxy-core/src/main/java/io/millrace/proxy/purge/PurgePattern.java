@@ -40,7 +40,7 @@ final class PurgePattern {
                 : target.withPath(literal.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** Returns true if the path before the query is an expression, so that the question mark belongs to it. */
+    /** Returns true if the path is an expression. Then the question mark is a part of it, not the start of a query. */
     static boolean isExpression(TargetUri target) {
         return literalBeginning(target) == null;
     }

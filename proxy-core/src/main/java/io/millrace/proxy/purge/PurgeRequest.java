@@ -131,8 +131,8 @@ public sealed interface PurgeRequest {
     FieldName XKEY_SOFT_PURGE = FieldName.of("xkey-softpurge");
 
     /**
-     * Parses a request. The path of a BAN is a prefix. Some clients mean only the equal path, which the prefix
-     * includes.
+     * Parses a request. The path of a BAN is a prefix. Some clients mean only the URL with exactly this
+     * path, which the purge of the prefix covers too.
      */
     static PurgeRequest of(RequestHead request) {
         PurgeRequest parsed = parse(request);
@@ -168,7 +168,7 @@ public sealed interface PurgeRequest {
             }
         }
         if (ban && request.target().pathAndQuery().equals("/")) {
-            // A BAN without a condition, which clients also send to the address of the cache.
+            // A BAN without a condition purges the host, or every site if the host is the address of the cache.
             return PatternFields.ofAll(request.target());
         }
         return pattern ? ofPattern(request.target()) : new Urls(urls(request.target()));

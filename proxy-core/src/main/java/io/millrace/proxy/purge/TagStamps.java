@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The purge stamps of tags, by hashes with a secret key. A stamp is a number that increases with each purge. The
- * journal contains the key after the first purge of a tag. A purge with another key, for example from a storage
- * path of another machine, purges all tags. It raises a floor: responses whose fetch began under a stamp below the
- * floor count as purged if they have a tag.
+ * journal contains the key after the first purge of a tag. If an entry with another key is found, for example
+ * on a storage path from another machine, all tags are purged. This raises a floor: responses whose fetch began under a
+ * stamp below the floor count as purged if they have a tag.
  *
  * <p>Any thread may read without a lock. Changes need the lock of the owner.
  */

@@ -68,7 +68,7 @@ final class UndoLog {
      * Inserts an entry that arrived after a later purge of the same scope. An undo of the later purge then
      * restores the entry. No effect if the later purge cannot be undone.
      *
-     * @return the lower entries of the scope that the later purge had replaced; {@code late} replaces them now
+     * @return the entries with lower stamps that the later purge had replaced; {@code late} replaces them now
      */
     List<InvalidationEntry> insertLate(InvalidationEntry late) {
         for (Map<InvalidationEntry, List<InvalidationEntry>> later :

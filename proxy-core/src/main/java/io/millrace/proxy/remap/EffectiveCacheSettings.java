@@ -118,7 +118,7 @@ public final class EffectiveCacheSettings {
             revalidate = then.revalidate() == null ? revalidate : then.revalidate();
             ttl = then.ttlInCache() == null ? ttl : then.ttlInCache();
         }
-        // A lifetime by ttl_in_cache overrides never_cache.
+        // A lifetime that ttl_in_cache sets overrides never_cache.
         if (ttl != null) {
             settings.ignoreServerNoCache(true)
                     .requiredHeaders(StoringRules.RequiredHeaders.NONE)

@@ -30,7 +30,7 @@ public final class RemapRule {
 
     private final RemapRuleConfig config;
     private final RuleUrl to;
-    /** The target in cache keys. Only keys of rules with {@code cache.key.host} contain a target. */
+    /** The target URL of the rule, for cache keys. Only the keys of rules with {@code cache.key.host} contain it. */
     private final RuleUrl keyTo;
 
     private final @Nullable Pattern hostPattern;
@@ -70,7 +70,7 @@ public final class RemapRule {
         this(config, to, to, hostPattern, null);
     }
 
-    /** @param keyTo the target in cache keys; only keys of rules with {@code cache.key.host} contain a target */
+    /** @param keyTo the target URL for cache keys; only the keys of rules with {@code cache.key.host} contain it */
     private RemapRule(
             RemapRuleConfig config, RuleUrl to, RuleUrl keyTo, @Nullable Pattern hostPattern, @Nullable Branch branch) {
         this.config = config;
@@ -197,8 +197,8 @@ public final class RemapRule {
 
     /**
      * Returns a mapped host as it occurs in the URLs of clients: with the rule's port, or without a port if the rule
-     * has none or the default port of its scheme. Returns both for a rule by received port, because its URLs may have
-     * either.
+     * has none or the default port of its scheme. For a rule that applies to a received port (the local port of the
+     * client's connection), returns the host with and without the port, because clients may send both.
      */
     public List<String> authorities(String host) {
         int port = config.from().port();

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * All remap rules of a configuration, with a lookup of the rule for a URL. A lookup hashes the host and reads the
  * path once per group of rules. Its cost does not depend on the number of rules.
  *
- * <p>The order of precedence is that of Traffic Server: rules by the received port, then {@code map} and
- * {@code regex_map}, then redirects, then regex redirects. WebSocket rules are separate, and are searched first for
- * WebSocket requests. Within a group, a rule with a host precedes all rules without a host. Among rules with the same
- * scheme, host and port, the first listed rule whose path is a prefix of the request's path wins. Therefore a rule for
- * {@code /} hides a later rule for {@code /stuff/}. Rules without a port are searched only if no rule with the
- * request's port matches.
+ * <p>The order of precedence is that of Traffic Server: rules for a received port (the local port of the client's
+ * connection), then {@code map} and {@code regex_map}, then redirects, then regex redirects. WebSocket rules are
+ * separate, and are searched first for WebSocket requests. Within a group, a rule with a host precedes all rules
+ * without a host. Among rules with the same scheme, host and port, the first listed rule whose path is a prefix of the
+ * request's path wins. Therefore a rule for {@code /} hides a later rule for {@code /stuff/}. Rules without a port are
+ * searched only if no rule with the request's port matches.
  *
  * <p>The result depends only on the URL and the received port. All spellings of a path with the same cache key
  * have the same result. Otherwise a response of one rule's origin could be served for another rule. If the received
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable except for its cache of expression matches.
  */
 public final class RemapTable {
-    /** Value for an unknown received port. No rule by received port matches it. */
+    /** Value for an unknown received port. No rule for a received port matches it. */
     public static final int NO_PORT = -1;
 
     private final List<RemapRule> rules;
@@ -84,7 +84,7 @@ public final class RemapTable {
         return rules;
     }
 
-    /** Returns the result for a URL. Ignores rules by received port. */
+    /** Returns the result for a URL. Ignores rules for a received port. */
     public RemapResult match(TargetUri target) {
         return match(target, NO_PORT);
     }

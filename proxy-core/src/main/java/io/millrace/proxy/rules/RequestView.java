@@ -89,7 +89,7 @@ public final class RequestView implements RequestFacts {
     /**
      * Sets the response of the origin, before it is stored. Borrows the fields until {@link #end}.
      *
-     * @param withStatus the status of the whole representation
+     * @param withStatus the status of the complete representation, for example 200 if a 206 or 304 was received
      */
     public RequestView received(int withStatus, FieldSection fields) {
         status = withStatus;

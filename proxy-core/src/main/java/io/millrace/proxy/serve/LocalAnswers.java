@@ -77,7 +77,7 @@ public final class LocalAnswers {
         }
         FieldSection own = more == null ? FieldSection.EMPTY : fields.build();
         for (int line = 0; more != null && line < more.size(); line++) {
-            // A name may have several lines, such as WWW-Authenticate.
+            // A field may occur on several lines, for example WWW-Authenticate.
             if (!own.contains(FieldName.of(more.name(line)))) {
                 fields.addLine(more, line);
             }

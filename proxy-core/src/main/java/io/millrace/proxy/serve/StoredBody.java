@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Larger pieces need fewer system calls and
  * wake the client less often. Therefore bytes in RAM are delivered in pieces of up to 1 MiB. A body that is one buffer
- * in RAM is delivered so to each client, because that buffer stays allocated until its last byte is sent. Separate
- * pieces in RAM are joined only for a fast client. For a slow client, joined pieces would stay allocated for a long
- * time.
+ * in RAM is delivered in such large pieces even to a slow client, because that buffer stays allocated in any case until
+ * its last byte is sent. Separate pieces in RAM are joined only for a fast client. For a slow client, joined pieces
+ * would stay allocated for a long time.
  *
  * <p>Confined to the sink's event loop.
  */

@@ -19,7 +19,7 @@ final class LogConfigs {
 
     private LogConfigs() {}
 
-    /** Returns the settings of the single log; null if it is not written. */
+    /** Returns the settings of the single log; null if it is disabled or has no path. */
     static @Nullable AccessLogConfig single(LogConfig config) {
         Path path = config.accessPath();
         return !config.accessEnabled() || path == null

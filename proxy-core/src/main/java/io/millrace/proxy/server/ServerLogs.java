@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The logs of one proxy: its access logs, the live log of its admin API, and its traces. There is no access log, a
  * single one, or a list of them. A single log has one thread, which reads the rings and writes the file. A list has a
- * dispatcher thread, and a sender thread for each log. With extensions that receive access records, a single log is an
- * element of a list. A reload cannot change one of these kinds to another.
+ * dispatcher thread, and a sender thread for each log. If an extension receives access records, the proxy treats a
+ * single log as a list with one log. A reload cannot change one of these three cases to another.
  *
  * <p>Thread-safe, except that {@link #apply} and {@link #close} must not run at the same time.
  */

@@ -50,7 +50,8 @@ public interface BodyTransformHook {
          * Transforms the next bytes. Called on an event loop.
          *
          * @param in the bytes, read-only; valid during the call only
-         * @param result {@code proceed} ends the call; its change writes the output
+         * @param result a call of {@code proceed} ends this call; the function passed to {@code proceed} writes the
+         *     output
          */
         void chunk(ByteBuffer in, Continuation<Output> result) throws Exception;
 

@@ -27,7 +27,7 @@ public interface Continuation<V> {
 
     /**
      * Returns true if a result has no effect any more, because the request has ended or already has a result. A hook
-     * that waits for long may look from time to time, and give up.
+     * that works for a long time may check this from time to time, and stop its work.
      */
     default boolean isAbandoned() {
         return false;

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A section of an extension's configuration. Each method reads one key of the section. A value of the wrong type is an
- * {@link ExtensionConfigException} with the file, line and column of the value.
+ * A section of an extension's configuration. Each method reads one key of the section. A value of the wrong type causes
+ * an {@link ExtensionConfigException} with the file, line and column of the value.
  *
  * <p>Confined to the thread that calls {@link Extension#open}.
  */

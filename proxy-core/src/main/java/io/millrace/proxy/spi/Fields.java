@@ -18,20 +18,20 @@ public interface Fields {
     /** The value of a line, without white space around it. */
     String value(int line);
 
-    /** Returns true if a line has a name. Creates no text. */
+    /** Returns true if the name of a line is {@code name}. Creates no text. */
     boolean isNamed(int line, String name);
 
-    /** Returns true if a line has a value, compared by bytes. Creates no text. */
+    /** Returns true if the value of a line is {@code value}, compared by bytes. Creates no text. */
     boolean hasValue(int line, String value);
 
     /**
-     * Returns the first line with a name; -1 if there is none.
+     * Returns the index of the first line with the given name; -1 if there is none.
      *
      * @throws IllegalArgumentException if the text is not a field name
      */
     int find(String name);
 
-    /** Returns the next line with a name after another line; -1 if there is none. */
+    /** Returns the index of the next line with the given name after the line {@code after}; -1 if there is none. */
     int next(String name, int after);
 
     /** Returns true if there is a line with the name. */
@@ -39,7 +39,7 @@ public interface Fields {
         return find(name) >= 0;
     }
 
-    /** Returns the value of the first line with a name; null if there is none. */
+    /** Returns the value of the first line with the given name; null if there is none. */
     default @Nullable String get(String name) {
         int line = find(name);
         return line < 0 ? null : value(line);

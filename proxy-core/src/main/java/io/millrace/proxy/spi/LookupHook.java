@@ -1,7 +1,7 @@
 package io.millrace.proxy.spi;
 
 /**
- * The hook after the lookup: the state of the stored response is known.
+ * The hook after the cache lookup, when the state of the stored response is known.
  *
  * <p>A failure has no effect on the request by default ({@code on_error: open}).
  */

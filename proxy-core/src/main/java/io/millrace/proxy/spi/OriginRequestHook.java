@@ -1,8 +1,8 @@
 package io.millrace.proxy.spi;
 
 /**
- * The hook for requests to the origin. Several clients may share the response to one request. The hook sees the client
- * whose request began the fetch.
+ * The hook for requests to the origin. Several clients may share the response to one origin request. The hook sees only
+ * the client whose request began the fetch.
  *
  * <p>After a failure the request is sent without the changes of the hook by default ({@code on_error: open}).
  */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The hook that chooses the origin of a request in code. The cache key does not contain the choice: all origins of a
  * URL are expected to have the same resource.
  *
- * <p>A failure leaves the origin of the remap rule by default ({@code on_error: open}).
+ * <p>After a failure, the request by default goes to the origin of the remap rule ({@code on_error: open}).
  */
 public interface OriginResolver {
     /**

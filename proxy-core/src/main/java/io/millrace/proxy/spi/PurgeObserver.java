@@ -3,7 +3,8 @@ package io.millrace.proxy.spi;
 /** The observer of purges. */
 public interface PurgeObserver {
     /**
-     * Receives a purge that the proxy has accepted. Called on a thread of the proxy for extensions, which may block.
+     * Receives a purge that the proxy has accepted. Called on a thread that the proxy has for extensions. The method
+     * may block.
      */
     void purged(Purge purge);
 

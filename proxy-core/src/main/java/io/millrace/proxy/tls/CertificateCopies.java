@@ -107,8 +107,9 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     }
 
     /**
-     * Returns true if a copy is obsolete. Its certificate has expired, or the storage still has the record of the
-     * deleted certificate.
+     * Returns true if a copy is obsolete, because its certificate has expired or was deleted from the storage. It was
+     * deleted if the storage still has the record of an issued certificate for the name. Without this record, the
+     * storage may not be mounted.
      */
     private boolean isObsolete(String fileName, Path copy, long nowMillis) {
         String name = fileName.substring(0, fileName.length() - SUFFIX.length());

@@ -41,7 +41,7 @@ final class CertificateSet {
         return ocspTarget;
     }
 
-    /** Returns the SHA-256 fingerprint of the last certificate, the only certificate that can be stapled. */
+    /** Returns the SHA-256 fingerprint of the last certificate, the only one that can have an OCSP staple. */
     String stapledSha256() {
         return certificates.get(certificates.size() - 1).facts().sha256();
     }

@@ -68,7 +68,7 @@ final class ServerContexts {
 
     private static final char[] NO_PASSWORD = new char[0];
 
-    /** The suites of TLS 1.3 in BoringSSL, which enables either all or none of them. */
+    /** The cipher suites of TLS 1.3 in BoringSSL, which enables either all or none of these suites. */
     private static final List<String> TLS_1_3_SUITES =
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
 

@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerTls implements AutoCloseable {
     /**
-     * Key of contexts that several addresses share. They use the certificates of {@code tls.certificates} with
-     * the same settings.
+     * Key of TLS contexts that several listening addresses share. These addresses use the certificates of
+     * {@code tls.certificates} with the same settings.
      */
     private record ContextKey(ServerTlsConfig settings, boolean http2) {}
 

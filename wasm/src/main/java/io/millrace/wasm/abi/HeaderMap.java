@@ -25,7 +25,7 @@ public final class HeaderMap {
     private final List<FieldEdit> edits = new ArrayList<>();
     private int editBytes;
 
-    /** Appends a line without a change of the message. */
+    /** Appends a line that does not count as a change by the module. */
     public HeaderMap with(String name, String value) {
         lines.add(name);
         lines.add(value);

@@ -11,7 +11,7 @@ public final class ModuleLog {
     private static final int MESSAGES_PER_SECOND = 100;
     private static final int MESSAGE_CHARACTERS_MAX = 4096;
 
-    /** Limit of messages that are logged once. */
+    /** Limit of different messages that {@link #once} logs. */
     private static final int ONCE_MAX = 1000;
 
     /** Limit of the names that are logged for a kind of message. */
@@ -52,8 +52,8 @@ public final class ModuleLog {
     }
 
     /**
-     * Logs a warning if none of the same kind and with the same name was logged before. Only the first names of each kind
-     * are logged, because clients may choose them.
+     * Logs a warning if none of the same kind and with the same name was logged before. Only the first names of each
+     * kind are logged, because clients may choose them.
      *
      * @param kind a constant
      * @param name is logged behind the message; only its first characters count

@@ -4,8 +4,8 @@ import io.millrace.wasm.abi.Status;
 import java.util.Arrays;
 
 /**
- * The content of a response as a module sees it: the last piece, behind earlier pieces that the module has held back. The
- * released content waits here until the proxy takes it.
+ * The content of a response as a module sees it: the last piece, behind earlier pieces that the module has held back.
+ * The released content waits here until the proxy takes it.
  *
  * <p>Used by one thread at a time, except for {@link #close} and {@link #isClosed}, which are thread-safe.
  */
@@ -55,8 +55,9 @@ public final class BodyBuffer {
     }
 
     /**
-     * Makes the array large enough for a number of bytes. Doubles it if the limit permits, so that many pieces are not copied
-     * each time. Returns false if the contents of all responses have too many bytes; then the array is unchanged.
+     * Makes the array large enough for a number of bytes. Doubles it if the limit permits, so that many pieces are not
+     * copied each time. Returns false if the contents of all responses have too many bytes; then the array is
+     * unchanged.
      */
     private boolean reserve(int bytes) {
         if (bytes <= content.length) {
@@ -141,9 +142,10 @@ public final class BodyBuffer {
     }
 
     /**
-     * Removes the released content for the next output. The limit of the output after it counts only the input after it. So
-     * the released content stays here, and none is returned, while the content behind it exceeds that limit: the module may
-     * have enlarged it in proportion to earlier input.
+     * Removes and returns the released content, for the next output. Before the end of the content, returns nothing
+     * while more than {@link #GROWTH_BYTES_MAX} bytes of unreleased content follow. Reason: the size limit of a later
+     * output counts only the input after this output, but the module may have enlarged the following content in
+     * proportion to earlier input.
      */
     public byte[] takeReleased() {
         if (released.length == 0 || (!isEnd && length > GROWTH_BYTES_MAX)) {

@@ -18,16 +18,17 @@ public final class HeldBytes {
 
         private Share() {}
 
-        /** Sets the size of the share. Returns false at the limit, and after {@link #release}; then it is unchanged. */
+        /** Sets the size of the share. Returns false, without a change, at the limit and after {@link #release}. */
         boolean resize(long size) {
             return resize(size, size) >= 0;
         }
 
         /**
-         * Sets the size of the share to the wanted one. Near the limit, to the least one and half of the bytes that are left:
-         * then a content that grows further is copied few times, and others still have room.
+         * Sets the size of the share to {@code wanted}. If too few bytes are left, sets it to {@code least} plus half
+         * of the remaining bytes: a content that grows further is then copied only a few times, and others still have
+         * space.
          *
-         * @return the size; -1 at the limit for the least size, and after {@link #release}; then it is unchanged
+         * @return the size; -1, without a change, if fewer than {@code least} bytes are left, or after {@link #release}
          */
         long resize(long least, long wanted) {
             lock.lock();

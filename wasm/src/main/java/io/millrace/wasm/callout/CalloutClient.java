@@ -62,7 +62,7 @@ public final class CalloutClient implements AutoCloseable {
                 .proxy(HttpClient.Builder.NO_PROXY)
                 .executor(threads)
                 .build();
-        // Loads the classes for requests, which callbacks of the module create.
+        // Loads the classes of requests now, not in the first callback of the module that creates a request.
         HttpRequest ignored = CalloutRequest.of(URI.create("http://localhost"), SAMPLE, new byte[1]);
     }
 
@@ -86,7 +86,8 @@ public final class CalloutClient implements AutoCloseable {
      *
      * @param onEnd called once with the result, during this call or later, on any thread. The call stays open until the
      *     result is released
-     * @return the exchange, which the caller may cancel; null if the request was refused, and {@code onEnd} is not called
+     * @return the exchange, which the caller may cancel; null if the request was refused, and {@code onEnd} is not
+     *     called
      */
     @Nullable
     Future<?> send(HttpRequest request, Consumer<CalloutResponse> onEnd) {
@@ -113,7 +114,7 @@ public final class CalloutClient implements AutoCloseable {
             onEnd.accept(fault == null ? CalloutResponse.of(response, slot) : CalloutResponse.failed(slot));
         });
         try {
-            // Not on this thread: the first request loads many classes, which would count in the time of the callback.
+            // Another thread sends it: the first request loads many classes, which would count in the callback's time.
             threads.execute(task);
         } catch (RejectedExecutionException e) {
             result.completeExceptionally(e);
@@ -121,7 +122,7 @@ public final class CalloutClient implements AutoCloseable {
         return result;
     }
 
-    /** Removes a task that waits. While all threads resolve names, tasks of cancelled calls would collect otherwise. */
+    /** Removes a waiting task. Tasks of cancelled calls would accumulate while all threads resolve names. */
     private void forget(Runnable task) {
         boolean ignored = threads.remove(task);
     }
@@ -174,7 +175,7 @@ public final class CalloutClient implements AutoCloseable {
                                 : cause));
     }
 
-    /** Ends the threads after the tasks that they have. Calls that are still open may end without a result. */
+    /** Ends the threads after their queued tasks. Calls that are still open may end without a result. */
     @Override
     public void close() {
         threads.shutdown();

@@ -28,7 +28,7 @@ public final class CalloutRequest {
     private static final char LAST_PRINTABLE = '~';
     private static final char LAST_ASCII = '\u007f';
 
-    /** Characters that clients send as they are, and that no URI may have. */
+    /** Characters that many clients send without percent-encoding, although a URI must not contain them. */
     private static final String NOT_IN_URI = "\"<>\\^`{|}";
 
     private CalloutRequest() {}
@@ -38,8 +38,8 @@ public final class CalloutRequest {
      *
      * @param upstream URL with scheme, host and port
      * @param namesAndValues names and values in turn, pseudo fields included
-     * @throws IllegalArgumentException if a pseudo field is missing, or a part of the request is not valid. The message is
-     *     one of few texts, without any part of the request
+     * @throws IllegalArgumentException if a pseudo field is missing, or a part of the request is not valid. The message
+     *     is one of few texts, without any part of the request
      */
     public static HttpRequest of(URI upstream, List<String> namesAndValues, byte[] body) {
         Map<String, String> pseudo = new HashMap<>();
@@ -78,7 +78,10 @@ public final class CalloutRequest {
         }
     }
 
-    /** Returns the URL of a path. Bytes that no URI may have are percent-encoded, except for spaces and controls. */
+    /**
+     * Returns the URL of a path. Percent-encodes bytes that a URI must not contain, but refuses spaces and control
+     * characters.
+     */
     private static URI url(URI upstream, String path) {
         if (!path.startsWith("/") || path.indexOf('#') >= 0) {
             throw new IllegalArgumentException(NO_PATH);

@@ -39,7 +39,10 @@ public final class CalloutResponse {
         return new CalloutResponse(fields, response.body(), slot);
     }
 
-    /** Ends the call in the limits of the client. Must be called once the result does not wait any more. */
+    /**
+     * Frees the call's share of the client's limits. Must be called when the result has left the queue, delivered or
+     * dropped.
+     */
     public void release() {
         if (slot != null) {
             slot.release();

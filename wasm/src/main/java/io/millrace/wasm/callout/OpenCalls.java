@@ -57,7 +57,7 @@ public final class OpenCalls {
         return client.settings();
     }
 
-    /** Refuses further calls that belong to no request. Then the instance ends after the calls that are open. */
+    /** Refuses further calls that belong to no request, so that the instance can end after its open calls. */
     public void retire() {
         isRetired = true;
     }
@@ -68,7 +68,7 @@ public final class OpenCalls {
      * @param context the context of the module that calls
      * @param nowNanos the time, as {@link System#nanoTime} returns it
      * @param endNanos the time at which the call fails
-     * @return the number of the call; 0 if too many calls have no result, so that this one has none either
+     * @return the number of the call; 0 if it is refused without a result, because too many calls have no result yet
      */
     public int begin(HttpRequest request, int context, long nowNanos, long endNanos) {
         client.count();
@@ -138,14 +138,17 @@ public final class OpenCalls {
         return byEnd.isEmpty() ? Long.MAX_VALUE : byEnd.first().endNanos() - nowNanos;
     }
 
-    /** Cancels the calls whose time has passed. Their results follow. */
+    /** Cancels the calls whose time has passed. The module then receives a failed result for each of them. */
     public void expire(long nowNanos) {
         while (!byEnd.isEmpty() && byEnd.first().endNanos() - nowNanos <= 0) {
             fail(byEnd.first());
         }
     }
 
-    /** Cancels the calls of a context for which nobody waits. Their results follow, because modules keep lists of them. */
+    /**
+     * Cancels the calls of a context for which nobody waits. The module still receives a failed result for each call,
+     * because modules keep lists of their open calls.
+     */
     public void cancel(int context) {
         for (OpenCall call : List.copyOf(byEnd)) {
             if (call.context() == context) {
@@ -154,7 +157,7 @@ public final class OpenCalls {
         }
     }
 
-    /** Cancels a call. Its result follows. */
+    /** Cancels a call. The module then receives a failed result. */
     private void fail(OpenCall call) {
         forget(call);
         calls.put(call.number(), new OpenCall(call.number(), call.context(), call.endNanos(), null));
@@ -170,7 +173,7 @@ public final class OpenCalls {
         cancelled.values().forEach(OpenCalls::cancel);
     }
 
-    /** Cancels an exchange, which gives its result a failure. */
+    /** Cancels the HTTP exchange of a call, which completes its result with a failure. */
     private static void cancel(OpenCall call) {
         if (call.exchange() != null) {
             boolean ignored = call.exchange().cancel(true);

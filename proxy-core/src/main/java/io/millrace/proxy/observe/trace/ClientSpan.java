@@ -75,7 +75,7 @@ public final class ClientSpan {
     /**
      * Records the head of the response.
      *
-     * @param ofVersion 2 for HTTP/2, else the minor version
+     * @param ofVersion 2 for HTTP/2; 0 for HTTP/1.0, 1 for HTTP/1.1
      */
     public void answered(int withStatus, int ofVersion) {
         status = withStatus;

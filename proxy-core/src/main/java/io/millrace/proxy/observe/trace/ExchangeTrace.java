@@ -126,7 +126,7 @@ public final class ExchangeTrace {
         linkSpanId = fetch.spanId();
     }
 
-    /** Exports the spans of this trace even if it was not sampled, because a sampled request depends on them. */
+    /** Exports the spans of this trace even if it was not sampled, because a sampled request's span links to one. */
     public void export() {
         if (isExported) {
             return;

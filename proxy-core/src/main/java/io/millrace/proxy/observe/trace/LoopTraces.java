@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the event loop, except {@link #apply}, {@link #drain} and {@link #dropped}.
  */
 public final class LoopTraces {
-    /** Size of the ring in bytes: about 2,500 spans, in the 20 ms between two reads. */
+    /** Size of the ring in bytes. About 2,500 spans fit in; the ring is read every 20 ms. */
     static final int RING_BYTES = 1 << 20;
 
     /**

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
  * caches, so the names of such attributes begin with {@code millrace.}. No attribute contains the client's address.
  */
 public enum SpanAttribute {
-    /** The method, or {@code _OTHER}. */
+    /** The method; {@code _OTHER} for a method that the conventions do not list. */
     METHOD("http.request.method"),
-    /** A method that the conventions do not list. */
+    /** The method as received, if the conventions do not list it. */
     METHOD_ORIGINAL("http.request.method_original"),
     /** The scheme of the URL that the client requested. */
     URL_SCHEME("url.scheme"),
@@ -43,7 +43,7 @@ public enum SpanAttribute {
     CACHE_RULES("millrace.cache.rules"),
     /** The remap rule. */
     RULE("millrace.rule"),
-    /** The detail of Cache-Status. */
+    /** The parameter {@code detail} of the response field Cache-Status (RFC 9211). */
     DETAIL("millrace.detail");
 
     private static final SpanAttribute[] VALUES = values();

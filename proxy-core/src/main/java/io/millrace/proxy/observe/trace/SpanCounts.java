@@ -31,7 +31,7 @@ public final class SpanCounts {
         isUp = false;
     }
 
-    /** Returns the number of spans that were passed on. */
+    /** Returns the number of spans that were passed to the collector. */
     public long exported() {
         return exported.sum();
     }

@@ -34,7 +34,7 @@ final class SpanIds {
 
     private SpanIds() {}
 
-    /** Begins the text. {@link #writeLink} must follow. */
+    /** Writes the field up to the number. The caller must then write the rest with {@link #writeLink}. */
     static void write(
             AccessLogRecord record,
             long flags,
@@ -54,12 +54,12 @@ final class SpanIds {
                 .appendRaw(number);
     }
 
-    /** Ends the text. The span id is 0 without a link. */
+    /** Writes the ids of the linked span, which end the field. The span id is 0 if there is no link. */
     static void writeLink(AccessLogRecord record, long traceHigh, long traceLow, long spanId) {
         record.appendRaw(traceHigh).appendRaw(traceLow).appendRaw(spanId);
     }
 
-    /** Returns a number of the text. */
+    /** Returns the number at an index of the field. */
     static long read(LoggedRecord logged, int index) {
         return logged.raw(LogField.SPAN, index);
     }

@@ -52,7 +52,7 @@ final class SpanTexts {
         return words;
     }
 
-    @SuppressWarnings("EnumOrdinal") // see results
+    @SuppressWarnings("EnumOrdinal") // for the reason, see the method results()
     static byte[] of(CacheResult result) {
         return RESULTS[result.ordinal()];
     }

@@ -15,7 +15,7 @@ final class SpanUrl {
     private int hostEnd;
     private boolean isSecure;
 
-    /** Finds the parts of a URL. A URL without a scheme is one of http. */
+    /** Finds the parts of a URL. A URL without a scheme counts as an http URL. */
     void parse(byte[] array, int from, int to) {
         bytes = array;
         end = to;

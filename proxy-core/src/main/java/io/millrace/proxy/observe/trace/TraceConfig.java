@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The settings of traces. Immutable.
  *
  * @param endpoint URL of the collector for OTLP over HTTP; null if none is configured
- * @param sampleRatio fraction of the requests without a trusted parent that are sampled, 0 to 1
+ * @param sampleRatio fraction of the requests to sample among those without the traceparent of a trusted client, 0 to 1
  * @param slowNanos requests whose first response byte takes at least this long are always exported; 0 for none
  * @param serviceName the attribute {@code service.name} of the resource
  * @param showsQuery whether spans contain the query of URLs

@@ -173,7 +173,7 @@ public final class Traces implements AutoCloseable {
 
         /**
          * Returns the time at which {@link System#nanoTime} was 0. The value is kept while it differs by at most 1 ms,
-         * so that the spans of a trace fit together.
+         * so that the times of the spans of a trace are consistent.
          */
         private long epochNanosOfZero() {
             Instant now = Instant.now();

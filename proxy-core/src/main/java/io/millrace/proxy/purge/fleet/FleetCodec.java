@@ -68,7 +68,7 @@ public final class FleetCodec {
     /**
      * Reads a message.
      *
-     * @param node the node to which the subject of the message belongs
+     * @param node the node that sent the message, according to the subject under which the server delivered it
      * @param fleet name of this fleet
      * @throws RefusedMessageException if the message must not be applied
      */

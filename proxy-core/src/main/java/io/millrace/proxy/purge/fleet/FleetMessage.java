@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fleet name of the fleet
  * @param node name of the node that sent the message
- * @param instance random identifier of this node's state directory; tells apart two nodes with one name
+ * @param instance random identifier of the sender's state directory; distinguishes two nodes with the same name
  * @param id identifier, unique in the fleet; begins with the name of the node and a colon
  * @param purge the purge, or another action, such as the undo of a purge
  */

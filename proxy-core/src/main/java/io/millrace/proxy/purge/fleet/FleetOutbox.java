@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * close.
  */
 public final class FleetOutbox implements AutoCloseable {
-    /** The answer to a purge that waits for other nodes. */
+    /** The fleet state in the answer to a purge that the other nodes have not applied yet. */
     public static final String PENDING = "pending";
 
     /** Limit of messages in memory that wait to be written; further purges fail. */
@@ -158,8 +158,8 @@ public final class FleetOutbox implements AutoCloseable {
     /**
      * Queues a purge for the fleet.
      *
-     * @param localId identifier of the message, unique on this node: the identifier of the purge; for another action
-     *     on a purge with a prefix, such as {@code undo-}
+     * @param localId identifier of the message, unique on this node: the identifier of the purge. For another action
+     *     on a purge, a prefix such as {@code undo-} precedes the identifier
      */
     public void add(FleetPurge purge, String localId, Executor replyOn, Reply reply) {
         Member present = file == null ? null : member.get();

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last message of the stream that a node has applied. Immutable.
+ * The last message that a node has applied from the stream of shared purges. Immutable.
  *
  * @param created time of creation of the stream, as its server writes it; a recreated stream has another time
  * @param sequence number of the message in the stream; 0 before the first message

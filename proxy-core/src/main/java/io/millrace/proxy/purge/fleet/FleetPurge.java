@@ -39,7 +39,10 @@ public record FleetPurge(Action action, List<String> targets, List<String> sites
          * message when the sender detected the loss.
          */
         LOST,
-        /** No purge. Replaces a last message that would expire, so that positions can be compared with the stream. */
+        /**
+         * No purge. A node sends it when the last message is old: after that message expires, the stream still has a
+         * message with which nodes can compare their positions.
+         */
         MARK;
 
         /** Returns the name in messages. */

@@ -16,7 +16,7 @@ public final class RefusedMessageException extends Exception {
         VERSION,
         /** The message belongs to another fleet. */
         OTHER_FLEET,
-        /** The subject of the message belongs to another node than the message. */
+        /** The message names another node than the node that sent it. */
         FORGED_NODE,
         /** This node cannot apply the message. */
         INAPPLICABLE;

@@ -57,7 +57,7 @@ final class PatternSweep {
     /**
      * Creates a sweep.
      *
-     * @param recent the purges for which no sweep has aborted the earlier writers yet
+     * @param recent the purges for which no sweep has yet aborted the writers that began before the purge
      * @param removed counts removed objects
      * @param marked counts objects that were marked as stale
      */

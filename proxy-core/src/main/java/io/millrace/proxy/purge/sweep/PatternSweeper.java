@@ -158,7 +158,7 @@ public final class PatternSweeper implements AutoCloseable {
             return false;
         }
         for (PurgedPattern pattern : patterns) {
-            // Set before the retirement: after that, only this time prevents imports of older responses.
+            // Set before the purge is retired: then only this time prevents that older responses are imported.
             times.swept(pattern.millis());
             invalidator.retire(pattern);
         }

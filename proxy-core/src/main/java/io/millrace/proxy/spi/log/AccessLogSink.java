@@ -11,8 +11,9 @@ package io.millrace.proxy.spi.log;
  */
 public interface AccessLogSink {
     /**
-     * Receives records. Called on a thread of its own for this extension, which may block. Before {@code close} of the
-     * extension, the last records are passed; the proxy waits for this at most 10 seconds, then interrupts the thread.
+     * Receives records. Called on a separate thread for this extension. The method may block. Before {@code close} of
+     * the extension, the last records are passed; the proxy waits for this at most 10 seconds, then interrupts the
+     * thread.
      *
      * @throws Exception counts as a failure of the hook
      */

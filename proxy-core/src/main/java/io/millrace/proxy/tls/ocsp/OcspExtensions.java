@@ -17,7 +17,7 @@ public record OcspExtensions(@Nullable String responder, boolean mustStaple) {
     private static final String OCSP = "1.3.6.1.5.5.7.48.1";
     private static final String TLS_FEATURE = "1.3.6.1.5.5.7.1.24";
 
-    /** The number of the TLS extension status_request (RFC 6066 section 8). */
+    /** The number of the TLS extension status_request (RFC 6066 section 8), by which a certificate demands a staple. */
     private static final byte[] STATUS_REQUEST = {5};
 
     private static final int URI_NAME = 0x86;

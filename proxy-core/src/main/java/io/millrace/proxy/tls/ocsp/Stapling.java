@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Requests and renews OCSP staples, for all certificates that name a responder. A staple is renewed after half of
- * its validity. After a failure, requests are repeated with growing pauses. Event loops are not used.
+ * its validity. After a failure, requests are repeated with growing pauses. None of this runs on event loops.
  *
  * <p>A valid staple is kept until it expires or a newer staple replaces it, even if later requests fail. Thread-safe.
  * Uses no timer and no file until a certificate names a responder.

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * to one thread.
  */
 public final class BlockReader {
-    /** Limit of different schemas in a stream. A configuration change adds one. */
+    /** Limit of different schemas in a stream. A change of the configured log format adds a schema. */
     private static final int SCHEMAS_MAX = 1024;
 
     /** Receives rows, and the messages about parts that cannot be read. */
     public interface Visitor {
-        /** Begins rows with this schema. Called before the first row, and when the schema changes. */
+        /** Receives the schema of the rows that follow. Called before the first row, and when the schema changes. */
         void schema(BlockSchema schema);
 
         /**

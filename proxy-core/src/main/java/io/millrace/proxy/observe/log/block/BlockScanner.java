@@ -29,7 +29,7 @@ public final class BlockScanner {
     private int position;
     private int limit;
 
-    /** Position of {@link #position} in the stream. */
+    /** Offset in the stream of the byte at index {@link #position} of the buffer. */
     private long offset;
 
     private long damagedBytes;

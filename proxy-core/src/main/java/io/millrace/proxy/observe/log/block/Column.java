@@ -5,8 +5,8 @@ package io.millrace.proxy.observe.log.block;
  *
  * @param name the unique name, 1 to 127 printable ASCII characters
  * @param type the type of the values
- * @param isGrouped true if the column belongs to the group: the values of all grouped columns together are stored once
- *     in a block, and rows refer to them. For columns with few different values
+ * @param isGrouped true if the column is grouped, which suits columns with few different values: a block stores each
+ *     combination of the values of all grouped columns once, and rows refer to the combination by its number
  */
 public record Column(String name, ColumnType type, boolean isGrouped) {
     /** Limit of the length of a name. */

@@ -6,7 +6,7 @@ final class PayloadReader {
     private int position;
     private int end;
 
-    /** Begins a payload, which is borrowed. */
+    /** Sets the payload to read. Its bytes are not copied, so the caller must not change them while they are read. */
     void wrap(byte[] source, int start, int length) {
         bytes = source;
         position = start;

@@ -12,7 +12,7 @@ public enum KeptKind {
     SLOW,
     /** The status is 5xx, or the response is incomplete because of the origin or the disk. */
     FAILED,
-    /** The proxy refused the request by a rule, a limit, or because it is invalid; without status 5xx. */
+    /** The proxy refused the request by a rule, by a limit, or because it is invalid. The status is not 5xx. */
     REFUSED;
 
     /** Name in lower case, for the admin API and the command line. */

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * last slow, failed and refused requests are kept in memory. The live log is independent of the access logs.
  *
  * <p>Event loops write records into the rings of {@link LoopLiveLog} and never wait. One thread reads the rings, every
- * 50 ms while there are viewers, else every 500 ms. All limits have a defined effect: a full ring or queue loses
- * records, and the viewer receives their number.
+ * 50 ms while there are viewers, else every 500 ms. A full ring or queue loses records, and the viewer receives the
+ * number of lost records.
  *
  * <p>Thread-safe. Except {@link #close}, no method blocks for longer than one round of the thread, about 10 ms.
  */

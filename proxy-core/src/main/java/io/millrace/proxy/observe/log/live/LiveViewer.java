@@ -31,12 +31,12 @@ final class LiveViewer {
         seenNanos = nowNanos;
     }
 
-    /** Returns true if the record fulfils the filter. A record that cannot be tested is lost. */
+    /** Returns true if the record fulfils the filter. If the filter throws an exception, the record is lost. */
     boolean wants(RecordFacts facts) {
         try {
             return filter == null || filter.test(facts);
         } catch (RuntimeException e) {
-            // Such a record must not stop the live log.
+            // A filter that throws an exception must not stop the live log.
             lost++;
             return false;
         }

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The event loop calls {@link #ringFor}. All other methods are called with the lock of {@link LiveLog}.
  */
 public final class LoopLiveLog {
-    /** Size of the ring of kept requests, in bytes: about 300 records, in the 500 ms between two reads. */
+    /** Size of the ring of kept requests, in bytes. About 300 records fit in; the ring is read every 500 ms. */
     static final int KEPT_BYTES = 128 << 10;
 
-    /** Size of the ring of other requests, in bytes: about 1,500 records, in the 50 ms between two reads. */
+    /** Size of the ring of other requests, in bytes. About 1,500 records fit in; the ring is read every 50 ms. */
     static final int WATCHED_BYTES = 512 << 10;
 
     private final AccessLogRing kept = new AccessLogRing(KEPT_BYTES, List.of(), true);

@@ -43,7 +43,7 @@ public final class AccessLogs implements AutoCloseable {
     /** Supplies the targets of extensions. */
     @FunctionalInterface
     public interface ExtensionTargets {
-        /** Refuses each name. */
+        /** For a proxy without extensions: refuses each name. */
         ExtensionTargets NONE = (extension, sampleRate) -> {
             throw new IllegalArgumentException("there is no extension " + extension);
         };

@@ -21,7 +21,8 @@ public sealed interface LogDestination {
     /**
      * A file that the proxy rotates.
      *
-     * @param path the file to append to; null if the configuration has none, so that the starting process sets one
+     * @param path the file to append to; null if the configuration names no file: then the process that starts the
+     *     proxy sets one
      * @param rotateBytes file size in bytes that causes a rotation; 0 for never
      * @param rotateInterval interval between rotations; zero for never
      * @param rotateKeep number of rotated files to keep; 0 keeps all

@@ -183,7 +183,10 @@ final class LogSender implements Runnable {
         return written && hadLines;
     }
 
-    /** Takes the lines of the queue. Leaves the only block of a binary log there until it is one second old. */
+    /**
+     * Takes the lines of the queue. If a binary log has only one incomplete block in the queue, the block stays there
+     * for more rows until it is one second old.
+     */
     private void takeLines(long nowMillis) {
         lock.lock();
         try {

@@ -51,7 +51,7 @@ public final class LinePrinter implements BlockReader.Visitor {
         buffer = new LineBuffer(BATCH_BYTES, lines.maxLineBytes());
     }
 
-    /** Begins a file, whose name is in warnings from now on. */
+    /** Begins the next file. Warnings contain its name from now on. */
     public void file(String name) {
         file = name;
     }
@@ -86,7 +86,7 @@ public final class LinePrinter implements BlockReader.Visitor {
         return buffer.hasRoom() || flush();
     }
 
-    /** Writes the lines that are buffered. Returns false if the reader of the output has gone. */
+    /** Writes the buffered lines. Returns false if a write failed, for example because the reader of a pipe ended. */
     public boolean flush() {
         buffer.printTo(out);
         buffer.clear();

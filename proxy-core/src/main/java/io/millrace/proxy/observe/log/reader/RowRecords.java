@@ -137,7 +137,7 @@ final class RowRecords {
         byte[] source = row.source(column);
         record.append(source, row.start(column), row.length(column));
         if (row.isCut(column)) {
-            // More bytes than the limit mark the text as truncated.
+            // The record marks a text as truncated when more bytes than its limit are appended.
             record.append(" ".repeat(field.maxBytes()));
         }
     }

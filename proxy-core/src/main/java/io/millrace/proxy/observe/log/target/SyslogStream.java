@@ -25,7 +25,10 @@ final class SyslogStream implements MessageSender {
     /** Time limit for connecting, and for each read during the TLS handshake. */
     static final int CONNECT_MILLIS = 5000;
 
-    /** Time that {@link #check} waits for the end of the connection. Receivers normally send nothing. */
+    /**
+     * Read timeout of {@link #check}, which reads only to detect that the receiver has closed the connection. Receivers
+     * normally send nothing.
+     */
     private static final int CHECK_MILLIS = 1;
 
     /** Limit of reads in one {@link #check}, in case a receiver sends bytes or TLS alerts. */
