@@ -36,7 +36,7 @@ public interface FleetConfigSource {
      * @param revision revision in force on this node; 0 for none
      * @param newest newest revision that this node knows; 0 for none
      * @param next number of the next revision
-     * @param stage {@code none}, {@code canary} (only canary nodes apply the newest revision) or {@code all}
+     * @param stage the word none, canary (only canary nodes apply the newest revision) or all
      * @param content SHA-256 of the newest content, or the word none
      * @param previous revision to which a canary goes back; 0 without a canary, or without an earlier revision
      * @param previousContent SHA-256 of the content of the revision {@code previous}, or the word none
