@@ -1,13 +1,13 @@
 package io.millrace.cli;
 
 import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.Console;
 import io.millrace.cli.command.DataStream;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.command.cache.CacheCurveCommand;
 import io.millrace.cli.command.cache.CacheExportCommand;
@@ -94,14 +94,15 @@ public final class Millctl {
      * @return the exit code of the process
      */
     public static int run(String[] arguments, ProcessEnvironment environment, PrintStream out, PrintStream err) {
-        return run(arguments, environment, out, err, Pause::byTheClock);
+        return run(arguments, environment, out, err, CommandClock::sleepThread);
     }
 
-    static int run(String[] arguments, ProcessEnvironment environment, PrintStream out, PrintStream err, Pause pause) {
+    static int run(
+            String[] arguments, ProcessEnvironment environment, PrintStream out, PrintStream err, CommandClock clock) {
         boolean coloured = environment.isTerminal() && environment.variable("NO_COLOR") == null;
         Console console = new Console(out, err, new Paint(coloured));
         GlobalOptions options = new GlobalOptions();
-        Invocation invocation = new Invocation(options, environment, console, pause);
+        Invocation invocation = new Invocation(options, environment, console, clock);
         CommandLine commands = commands(options, invocation);
         commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
@@ -242,7 +243,7 @@ public final class Millctl {
                 shell.environment(),
                 shell.console().out(),
                 shell.console().err(),
-                shell.pause());
+                shell.clock());
     }
 
     private static CommandLine purge(Invocation invocation) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Pause;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.ProcessEnvironment;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -40,19 +40,19 @@ final class DashboardCommandTest {
     private final List<Duration> pauses = new ArrayList<>();
 
     /** Returns pauses that advance a clock without waiting. After the given number, a pause ends the command. */
-    private Pause pause(int times) {
-        return new Pause() {
+    private CommandClock pause(int times) {
+        return new CommandClock() {
             private long nanos;
 
             @Override
-            public boolean pass(Duration time) {
+            public boolean sleep(Duration time) {
                 pauses.add(time);
                 nanos += time.toNanos();
                 return pauses.size() <= times;
             }
 
             @Override
-            public long nanos() {
+            public long nanoTime() {
                 return nanos;
             }
         };
@@ -152,24 +152,24 @@ final class DashboardCommandTest {
     @Test
     void pageOfTheBrowserIsDeletedWhenItsCodeIsOver() throws Exception {
         List<Boolean> existed = new ArrayList<>();
-        Pause clock = pause(13);
-        Pause looking = new Pause() {
+        CommandClock clock = pause(13);
+        CommandClock looking = new CommandClock() {
             private Path page;
 
             @Override
-            public boolean pass(Duration time) {
+            public boolean sleep(Duration time) {
                 try {
                     page = page == null ? page() : page;
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
                 existed.add(Files.exists(page));
-                return clock.pass(time);
+                return clock.sleep(time);
             }
 
             @Override
-            public long nanos() {
-                return clock.nanos();
+            public long nanoTime() {
+                return clock.nanoTime();
             }
         };
         try (ScriptedAdmin admin = admin(OPENED, RENEWED)) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Pause;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.sign.RevisionSigner;
 import java.nio.charset.StandardCharsets;
@@ -41,15 +41,15 @@ final class FleetConfigCommandsTest {
     private long pauseNanos;
 
     private Run run(String... arguments) {
-        Pause none = new Pause() {
+        CommandClock none = new CommandClock() {
             @Override
-            public boolean pass(Duration time) {
+            public boolean sleep(Duration time) {
                 clock += pauseNanos;
                 return true;
             }
 
             @Override
-            public long nanos() {
+            public long nanoTime() {
                 return clock;
             }
         };

@@ -1,6 +1,6 @@
 package io.millrace.cli;
 
-import io.millrace.cli.command.Pause;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -12,7 +12,7 @@ record Run(int exitCode, String out, String err) {
         return of(environment, time -> false, arguments);
     }
 
-    static Run of(ProcessEnvironment environment, Pause pause, String... arguments) {
+    static Run of(ProcessEnvironment environment, CommandClock clock, String... arguments) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         int exitCode = Millctl.run(
@@ -20,7 +20,7 @@ record Run(int exitCode, String out, String err) {
                 environment,
                 new PrintStream(out, false, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
-                pause);
+                clock);
         return new Run(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 }

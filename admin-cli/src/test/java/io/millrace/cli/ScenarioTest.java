@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Pause;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -52,18 +52,18 @@ final class ScenarioTest {
     }
 
     /** Permits one repetition, after exactly the expected time. */
-    private static final class OnceMore implements Pause {
+    private static final class OnceMore implements CommandClock {
         private long nanos;
         private int looks;
 
         @Override
-        public boolean pass(Duration time) {
+        public boolean sleep(Duration time) {
             nanos += time.toNanos();
             return looks++ == 0;
         }
 
         @Override
-        public long nanos() {
+        public long nanoTime() {
             return nanos;
         }
     }

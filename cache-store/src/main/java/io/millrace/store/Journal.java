@@ -16,7 +16,12 @@ public interface Journal {
     /** Maximum length of the content of an entry, in bytes. */
     int CONTENT_LENGTH_MAX = 4 * 1024;
 
-    /** An entry: a number, and bytes that must never be changed. */
+    /**
+     * An entry.
+     *
+     * @param stamp number that the caller chooses; the store only keeps it
+     * @param content at most {@value #CONTENT_LENGTH_MAX} bytes, which must never be changed
+     */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Entry(long stamp, byte[] content) {}
 

@@ -232,8 +232,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      *
      * @param scale multiple of the present size
      * @param ramBytes the simulated size in bytes
-     * @param hits share of the requests that are hits with the policy of the RAM tier
-     * @param hitBytes share of the requested bytes that are hits with this policy
+     * @param hits share of the requests that are hits with W-TinyLFU
+     * @param hitBytes share of the requested bytes that are hits with W-TinyLFU
      * @param lruHits share of the requests that are hits with LRU
      * @param lruHitBytes share of the requested bytes that are hits with LRU
      * @param s3FifoHits share of the requests that are hits with S3-FIFO

@@ -57,10 +57,10 @@ public interface StoredObject<H> {
     boolean hasRange(long position, long length);
 
     /**
-     * Calls back once, as soon as the range can be read or no writer fills it any more. A writer fills the range while
-     * active writers have claimed each missing part (promised to fill it), or while a writer without claims is active.
-     * Once the length of the body is known, the part of the range after its end is ignored. The reference must be held
-     * until the callback.
+     * Calls back once, as soon as the range can be read or no writer fills it any more. The range counts as being
+     * filled while each missing part is claimed by an active writer (which promised to fill it). It also counts as
+     * being filled while a writer is active that made no claims, because it fills the whole body. Once the length of
+     * the body is known, the part of the range after its end is ignored. The reference must be held until the callback.
      */
     void onRange(long position, long length, Executor replyOn, RangeCallback reply);
 

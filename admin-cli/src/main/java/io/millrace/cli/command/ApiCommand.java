@@ -106,7 +106,7 @@ public abstract class ApiCommand implements Callable<Integer> {
     /** Repeats the command until an interrupt. From the second run on, a temporary failure does not end it. */
     private int watch(AdminClient client, Duration interval) throws CommandFailure {
         int exitCode = once(client);
-        while (console().flush() && invocation.pause().pass(interval)) {
+        while (console().flush() && invocation.clock().sleep(interval)) {
             console().separate(invocation.isJson());
             try {
                 exitCode = once(client);

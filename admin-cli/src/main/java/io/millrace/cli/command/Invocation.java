@@ -31,15 +31,15 @@ public final class Invocation {
     private final GlobalOptions options;
     private final ProcessEnvironment environment;
     private final Console console;
-    private final Pause pause;
+    private final CommandClock clock;
 
     public Invocation(GlobalOptions options, ProcessEnvironment environment, Console console) {
-        this(options, environment, console, Pause::byTheClock);
+        this(options, environment, console, CommandClock::sleepThread);
     }
 
-    /** @param pause waits between two repetitions of a command */
-    public Invocation(GlobalOptions options, ProcessEnvironment environment, Console console, Pause pause) {
-        this.pause = pause;
+    /** @param clock waits between two repetitions of a command */
+    public Invocation(GlobalOptions options, ProcessEnvironment environment, Console console, CommandClock clock) {
+        this.clock = clock;
         this.options = options;
         this.environment = environment;
         this.console = console;
@@ -54,8 +54,8 @@ public final class Invocation {
     }
 
     /** Returns the wait between two repetitions of a command. */
-    public Pause pause() {
-        return pause;
+    public CommandClock clock() {
+        return clock;
     }
 
     /** Returns the interval of {@code --watch}; null to run the command once. */

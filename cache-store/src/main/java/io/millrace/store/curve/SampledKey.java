@@ -6,6 +6,7 @@ final class SampledKey {
     /** Index in the arrays of the simulated caches. */
     final int id;
 
+    /** Number of the key's group, such as its host, whose hits are counted separately. */
     final int group;
     /** Bytes that the object occupies; at least 1. */
     int size;

@@ -13,10 +13,10 @@ import java.lang.invoke.VarHandle;
  *    8  4  format version                                    8  8  hash, lower half
  *   12  4  log2 of the number of slots                      16  8  location; 0 empty, 1 deleted
  *   16 16  volume id                                        24  4  expiry, seconds since the epoch, unsigned
- *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone (removed key)
- *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hits, 0 to 3
+ *   32  8  bytes of the auxiliary area                      28  1  flags, see below
+ *   40 16  boot id: the two 64-bit halves of the UUID       29  1  hits, 0 to 3
  *   56  4  CRC32C of bytes 0 to 55                          30  2  check of the slot without the hits
- *   64  8  clean marker
+ *   64  8  clean marker, see below
  *   72  8  complete marker (0 while it is being built)
  *   80  8  slots in use
  *   88  8  slots in use by blocks and tombstones
@@ -27,14 +27,21 @@ import java.lang.invoke.VarHandle;
  *    …     slots
  * </pre>
  *
- * <p>All integers are little-endian. One thread writes slots. The location of a slot is stored last with release
- * semantics, so that a reader of the location also reads the other fields. The reader then reads the location again, to
- * detect that the slot was reused meanwhile. After kill -9 the three counts (in use, blocks, deleted) may be too high,
- * but never too low.
+ * <p>Flag 1 marks a block (a part of an object's body, not an object). Flag 2 marks a tombstone (a removed key). A
+ * marker that is set has the value {@link IndexFile#MARK}. An orderly close sets the clean marker, and opening the
+ * index sets it to 0. An index without the clean marker is used only if the machine has not restarted since: the boot
+ * id is the same.
  *
- * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags. Each word is rotated by a
- * different number of bits, so that any single-bit error is detected. The check of an empty slot is 0; a deleted slot
- * has {@code DE1E} (hexadecimal). Lookups do not verify the check, because the reader verifies the key of the record.
+ * <p>All integers are little-endian. One thread writes slots. When a slot is filled, its location is stored last with
+ * release semantics, so that a reader of the location also reads the other fields. The reader then reads the location
+ * again, to detect that the slot was reused meanwhile. {@link #move} and {@link #clear} store the location before the
+ * last word of the slot, except when the new entry is a tombstone. After kill -9 the three counts (in use, blocks,
+ * deleted) may be too high, but never too low.
+ *
+ * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags. It detects any single-bit
+ * error. Each word is rotated by a different number of bits first, so that the check also detects swapped words and
+ * equal changes in several words. The check of an empty slot is 0; a deleted slot has {@code DE1E} (hexadecimal).
+ * Lookups do not verify the check, because the reader verifies the key of the record.
  */
 final class SlotTable {
     static final int FORMAT_VERSION = 4;

@@ -11,7 +11,10 @@ import java.util.Map;
  */
 final class TableWalk {
     private final boolean tombstones;
-    /** Reclaimed segments: maps each segment number to the low byte of the segment's former tag. */
+    /**
+     * Reclaimed segments: maps each segment number to the low byte of the tag that the segment had before it was
+     * reclaimed. A tag is a random number, new for each use of a segment. The location of an entry contains this byte.
+     */
     private final Map<Integer, Integer> tagsBySegment = new HashMap<>();
 
     private SlotTable table;

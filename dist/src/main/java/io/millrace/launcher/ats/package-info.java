@@ -2,7 +2,8 @@
  * The importer of a Traffic Server configuration directory into one {@code millrace.yaml}. A report lists every line
  * with the resulting keys, or with the reason why there are none. The importer only reads files.
  *
- * <p>{@code AtsImport} calls one reader for each file. A new line or option of a file begins in its reader:
+ * <p>{@code AtsImport} calls one reader for each file. To support a new line or option of a file, begin with the reader
+ * of this file:
  *
  * <pre>
  *   records.yaml, records.config     settings.RecordsImport     parent.config      parent.ParentImport

@@ -88,7 +88,7 @@ interface FleetLink extends AutoCloseable {
      * Returns the permission to query a node, if the servers have recently refused it; otherwise an empty text. The
      * text also contains the remedy. Thread-safe.
      */
-    String refusedQuery(String node);
+    String queryRefusal(String node);
 
     /** Sets the function that answers queries of other nodes. Called on any thread. */
     void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);

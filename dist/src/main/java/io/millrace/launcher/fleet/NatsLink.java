@@ -361,8 +361,8 @@ final class NatsLink implements FleetLink {
     }
 
     @Override
-    public String refusedQuery(String node) {
-        return problems.refusedQuery(node);
+    public String queryRefusal(String node) {
+        return problems.queryRefusal(node);
     }
 
     @Override

@@ -238,7 +238,7 @@ final class NatsProblems implements ErrorListener {
      * Returns the permission to query a node, if the servers have recently refused it; otherwise an empty text. The
      * text also contains the remedy.
      */
-    String refusedQuery(String node) {
+    String queryRefusal(String node) {
         String permission = PUBLISH + "millrace." + fleet + ".ask." + node;
         return refusal(optional.containsKey(permission) ? Set.of(permission) : Set.of());
     }

@@ -99,7 +99,7 @@ public final class NodeReads implements FleetReadResource.Reads {
                 .body();
         var unused = connection.ask(node, request, TIMEOUT).whenComplete((answer, failure) -> {
             if (failure != null || answer == null) {
-                reply.completeExceptionally(noAnswer(node, connection.refusedQuery(node)));
+                reply.completeExceptionally(noAnswer(node, connection.queryRefusal(node)));
                 return;
             }
             try {
@@ -112,14 +112,18 @@ public final class NodeReads implements FleetReadResource.Reads {
         return reply;
     }
 
-    private static AdminException noAnswer(String node, String refused) {
-        return refused.isEmpty()
+    /**
+     * @param refusal the permission for the query that the NATS servers have refused, with the remedy; empty if they
+     *     refused none
+     */
+    private static AdminException noAnswer(String node, String refusal) {
+        return refusal.isEmpty()
                 ? new AdminException(
                         504,
                         "node-silent",
                         "node '" + node + "' did not answer within " + TIMEOUT.toSeconds()
                                 + " s, or is not connected; see millctl fleet status")
-                : new AdminException(409, "fleet-not-permitted", refused);
+                : new AdminException(409, "fleet-not-permitted", refusal);
     }
 
     private static CompletionStage<AdminReply> failed(int status, String code, String message) {

@@ -10,10 +10,11 @@ import java.util.concurrent.CompletableFuture;
 /** The operations on the worker that configuration changes need. Thread-safe. */
 public interface ServingWorker {
     /**
-     * Starts the first worker, or a successor of the adopted worker.
+     * Starts the first worker, or a successor of the adopted worker. The adopted worker ran before this launcher
+     * started, and the launcher took it over.
      *
      * @param first plan of the worker; takes ownership of its sockets
-     * @param drainNanos drain timeout of the adopted worker
+     * @param drainNanos drain timeout of the adopted worker, in nanoseconds
      */
     void start(WorkerPlan first, long drainNanos);
 

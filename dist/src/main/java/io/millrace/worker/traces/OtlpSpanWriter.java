@@ -51,7 +51,8 @@ final class OtlpSpanWriter implements SpanWriter {
     /** The field {@link #KEY} of each attribute and the tag of its value, encoded. */
     private static final byte[][] KEYS = keys();
 
-    private final EncodedAttributes repeated = new EncodedAttributes(KEYS.length);
+    /** The last value of each recurring attribute, encoded; copying it is cheaper than encoding it again. */
+    private final EncodedAttributes lastEncodings = new EncodedAttributes(KEYS.length);
     private ProtoBuffer out = new ProtoBuffer(0);
     private int message;
     private boolean isParentRemote;
@@ -141,24 +142,24 @@ final class OtlpSpanWriter implements SpanWriter {
     @Override
     public void constant(SpanAttribute name, byte[] text) {
         int index = name.index();
-        if (!repeated.has(index, text)) {
-            text(repeated.begin(), name, text, 0, text.length);
-            repeated.end(index, text);
+        if (!lastEncodings.has(index, text)) {
+            text(lastEncodings.begin(), name, text, 0, text.length);
+            lastEncodings.end(index, text);
         }
-        out.raw(repeated.encoded(index));
+        out.raw(lastEncodings.encoded(index));
     }
 
     @Override
     public void attribute(SpanAttribute name, long value) {
         int index = name.index();
-        if (!repeated.has(index, value)) {
-            ProtoBuffer to = repeated.begin();
+        if (!lastEncodings.has(index, value)) {
+            ProtoBuffer to = lastEncodings.begin();
             key(to, name, 1 + ProtoBuffer.varintLength(value));
             to.varint(tag(INT_VALUE, VARINT));
             to.varint(value);
-            repeated.end(index, value);
+            lastEncodings.end(index, value);
         }
-        out.raw(repeated.encoded(index));
+        out.raw(lastEncodings.encoded(index));
     }
 
     @Override

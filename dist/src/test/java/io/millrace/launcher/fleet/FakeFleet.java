@@ -201,7 +201,7 @@ final class FakeFleet {
         String queryRefusal = "";
 
         @Override
-        public String refusedQuery(String to) {
+        public String queryRefusal(String to) {
             return queryRefusal;
         }
 

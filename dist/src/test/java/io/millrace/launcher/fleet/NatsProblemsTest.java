@@ -85,13 +85,13 @@ class NatsProblemsTest {
         refuse("Publish", subject);
         pass(21);
         assertFalse(isRefused(), "purges do not need this permission");
-        assertEquals(query.isEmpty(), problems.refusedQuery("n2").isEmpty());
-        assertTrue(problems.refusedQuery("n2").contains(query));
+        assertEquals(query.isEmpty(), problems.queryRefusal("n2").isEmpty());
+        assertTrue(problems.queryRefusal("n2").contains(query));
         assertEquals(config.isEmpty(), problems.refusedConfig().isEmpty());
         assertTrue(problems.refusedConfig().contains(config));
         pass(10);
         assertFalse(isRefused());
-        assertEquals("", problems.refusedQuery("n2") + problems.refusedConfig());
+        assertEquals("", problems.queryRefusal("n2") + problems.refusedConfig());
     }
 
     /** Each such refusal may have another subject, so they count as one. */

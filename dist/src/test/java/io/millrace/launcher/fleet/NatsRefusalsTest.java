@@ -139,10 +139,10 @@ class NatsRefusalsTest {
             IOException push =
                     assertThrows(MissingPermissionException.class, () -> store.put("head", "x".getBytes(US_ASCII)));
             assertTrue(push.getMessage().contains("publish to $KV.MILLRACE_cdn_config.>: permit"), push::getMessage);
-            assertEquals("", link.refusedQuery("b"));
+            assertEquals("", link.queryRefusal("b"));
             assertThrows(ExecutionException.class, () -> link.ask("b", new byte[0], Duration.ofSeconds(2))
                     .get());
-            assertTrue(link.refusedQuery("b").contains("publish to millrace.cdn.ask.b: permit"));
+            assertTrue(link.queryRefusal("b").contains("publish to millrace.cdn.ask.b: permit"));
             assertEquals("", link.problem());
         }
     }

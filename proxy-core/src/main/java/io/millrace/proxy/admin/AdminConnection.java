@@ -107,6 +107,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         if (tcp != null && refusal != null) {
             refuse(context, tcp, refusal, wrongToken, reply);
         } else if (tcp != null && resource != null && !isPublic && !tcp.slot().isAuthenticated()) {
+            // The token is correct, but no place was free for a further connection with a token.
             tcp.refusals().full();
             reply.fail(new AdminException(503, "busy", "too many connections with a token are open; try again"));
         } else if (resource != null) {

@@ -6,8 +6,8 @@ import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a connection takes from the {@link FastLane} into a channel. The holder owns the buffers and the
- * decided request.
+ * The state of a connection that moves from the {@link FastLane}, which works without a Netty channel, to a channel.
+ * The holder owns the buffers and the decided request.
  *
  * <p>Confined to one event loop.
  *
@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param last whether the connection ends after the unsent responses
  * @param parsed the parsed request, which owns its bytes; null for none
  * @param decided the decision for that request; null for none
- * @param rest bytes that were read and belong to later requests, or to a request that is not plain; null for none
+ * @param rest bytes that were read and belong to later requests, or to a request that the fast lane cannot handle (see
+ *     {@link PlainRequestScanner}); null for none
  */
 record Promotion(
         @Nullable ByteBuf unsent,

@@ -41,7 +41,7 @@ final class FloodGuard {
     }
 
     /** Counts a reset by the client of a request that is not answered yet. */
-    void reset(Http2Settings settings) throws Http2Exception {
+    void countReset(Http2Settings settings) throws Http2Exception {
         if (++resets > settings.resetsMax()) {
             throw tooMany(Http2Fault.RESETS, "more resets of requests than http2.resets allows");
         }

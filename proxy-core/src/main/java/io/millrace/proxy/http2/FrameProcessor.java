@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameProcessor implements FrameReader.Receiver {
     /**
-     * Minimum content of a DATA frame that allows the client more control frames, in bytes, if the client's
-     * flow-control window limited the length of the frame. See {@link #sentFrame}.
+     * If a flow-control window of the client cut a sent DATA frame short, the frame allows the client more control
+     * frames only from this length on, in bytes. See {@link #sentFrame}.
      */
     private static final int CUT_FRAME_BYTES_MIN = 512;
     /**
@@ -225,7 +225,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         connection.remove(stream);
         stream.onGone();
         shared.parts().events().onReset();
-        guard.reset(connection.settings());
+        guard.countReset(connection.settings());
     }
 
     @Override

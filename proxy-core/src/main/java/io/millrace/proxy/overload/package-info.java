@@ -1,4 +1,7 @@
-/** Overload detection per rule, for an origin or this proxy. During an overload, stored responses are served longer. */
+/**
+ * Detects for each remap rule whether its origin or this proxy is overloaded. During an overload, stored responses are
+ * served longer.
+ */
 @NullMarked
 package io.millrace.proxy.overload;
 

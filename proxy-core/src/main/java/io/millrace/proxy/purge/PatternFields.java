@@ -19,14 +19,17 @@ import org.jspecify.annotations.Nullable;
  * expression for a part of stored responses. A response is purged if all fields of the request match.
  *
  * <pre>
- *   X-Ban-Url, X-Ban-Regex, X-Purge-Regex; X-Url of BAN         path and query
+ *   X-Ban-Url, X-Ban-Regex, X-Ban-Regexp, X-Purge-Regex;
+ *   X-Url of BAN                                                path and query
  *   X-Ban-Host, X-Purge-Host; X-Host of BAN                     host
  *   X-Ban-Content-Type, X-Purge-Content-Type; X-Content-Type    Content-Type
  *   X-Magento-Tags-Pattern, X-Cache-Tags-Pattern, X-Cache-Tags,
  *   Cache-Tags, Purge-Cache-Tags, ApiPlatform-Ban-Regex         response field with tags
  * </pre>
  *
- * Thread-safe: no state.
+ * <p>With the value {@code url}, the field X-Ban-Method makes X-Ban-Url an exact path and query.
+ *
+ * <p>An instance is confined to one call. The static methods are thread-safe.
  */
 final class PatternFields {
     /** An expression that matches everything. Clients send it in place of a missing condition. */
@@ -108,7 +111,10 @@ final class PatternFields {
                 read.conditions.isEmpty() ? root : null);
     }
 
-    /** Returns the purge of all URLs of the target's host, or of every site. */
+    /**
+     * Returns the purge of all URLs of the target's host. If that host is an address of this proxy, and not a site, the
+     * purge applies to every site.
+     */
     static PurgeRequest ofAll(TargetUri target) {
         return new PurgeRequest.Matching(root(target), "", Map.of(), null, root(target));
     }
@@ -177,8 +183,9 @@ final class PatternFields {
     }
 
     /**
-     * Adds a condition on path and query. X-Purge-Regex continues the path of the request, unless it begins with a
-     * circumflex.
+     * Adds a condition on path and query. For X-Purge-Regex without a circumflex at its beginning, it also adds the
+     * condition that path and query begin with the path of the request. The two conditions are separate: the expression
+     * may match anywhere.
      */
     private void addTarget(TargetUri target, FieldName name) {
         if (name.equals(BAN_URL) && hasValue(BAN_METHOD, "url")) {

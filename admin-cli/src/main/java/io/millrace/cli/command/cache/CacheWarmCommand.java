@@ -178,13 +178,13 @@ public final class CacheWarmCommand extends ApiCommand {
         Thread atExit = new Thread(() -> endAtExit(run, ended), "end-warming");
         Runtime.getRuntime().addShutdownHook(atExit);
         try {
-            long begunNanos = invocation().pause().nanos();
+            long begunNanos = invocation().clock().nanoTime();
             WarmRun.End end = run.run();
             report(
                     tally,
                     feed,
                     end == WarmRun.End.COMPLETE,
-                    invocation().pause().nanos() - begunNanos);
+                    invocation().clock().nanoTime() - begunNanos);
             return exitCode(end, run, tally);
         } finally {
             console().flush();

@@ -22,7 +22,7 @@ final class FleetWait {
         String target = "/v1/fleet/purge?id=" + URLEncoder.encode(id, StandardCharsets.UTF_8);
         AdminResponse response = client.get(target);
         for (int i = 1;
-                i < REQUESTS_MAX && !isComplete(response) && invocation.pause().pass(INTERVAL);
+                i < REQUESTS_MAX && !isComplete(response) && invocation.clock().sleep(INTERVAL);
                 i++) {
             response = client.get(target);
         }

@@ -170,7 +170,7 @@ public final class PurgeCommand extends ApiCommand {
         if (dryRun) {
             console().say("counting; to stop: millctl purge cancel " + id);
         }
-        while (invocation().pause().pass(POLL_INTERVAL)) {
+        while (invocation().clock().sleep(POLL_INTERVAL)) {
             AdminResponse response = client.get(PurgeShowCommand.target(id));
             JsonObject report = answered(response);
             if (!isCounting(report)) {

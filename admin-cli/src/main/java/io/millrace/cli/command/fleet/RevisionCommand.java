@@ -148,11 +148,11 @@ abstract class RevisionCommand extends ApiCommand {
 
     private int waitFor(AdminClient client, Statement revision) throws AdminClientException, CommandFailure {
         long limit = WAIT_SECONDS + (revision.canary().isEmpty() ? 0 : 2 * revision.seconds() + WAIT_SECONDS);
-        long end = invocation().pause().nanos() + Duration.ofSeconds(limit).toNanos();
+        long end = invocation().clock().nanoTime() + Duration.ofSeconds(limit).toNanos();
         AdminResponse response = client.get(PATH);
         while (!isDecided(answered(response), revision.revision())
-                && invocation().pause().nanos() < end
-                && invocation().pause().pass(INTERVAL)) {
+                && invocation().clock().nanoTime() < end
+                && invocation().clock().sleep(INTERVAL)) {
             response = client.get(PATH);
         }
         JsonObject state = answered(response);

@@ -6,10 +6,10 @@ import io.millrace.cli.client.AdminResponse;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonText;
 import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.command.Pause;
 import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -68,29 +68,29 @@ public final class DashboardCommand extends ApiCommand {
         if (lease.isEmpty()) {
             try (BrowserPage page = new BrowserPage(invocation().environment())) {
                 if (!noBrowser && page.open(url)) {
-                    invocation().pause().pass(BROWSER_START);
+                    invocation().clock().sleep(BROWSER_START);
                 }
             }
         } else {
             Duration length = Duration.ofSeconds(opened.number("lease_seconds", 0));
-            Pause pause = invocation().pause();
-            hold(new DashboardLease(client, pause, console()::say, lease, length), pause, url, codeTime);
+            CommandClock clock = invocation().clock();
+            hold(new DashboardLease(client, clock, console()::say, lease, length), clock, url, codeTime);
         }
         return ExitCode.OK;
     }
 
     /** Opens the browser and renews the lease until the command is interrupted. Then ends the lease. */
-    private void hold(DashboardLease lease, Pause pause, String url, Duration codeTime)
+    private void hold(DashboardLease lease, CommandClock clock, String url, Duration codeTime)
             throws AdminClientException, CommandFailure {
         Thread atExit = new Thread(lease::close, "close-dashboard");
         Runtime.getRuntime().addShutdownHook(atExit);
-        long codeEndNanos = pause.nanos() + codeTime.toNanos();
+        long codeEndNanos = clock.nanoTime() + codeTime.toNanos();
         try (BrowserPage page = new BrowserPage(invocation().environment())) {
             if (!noBrowser) {
                 page.open(url);
             }
             lease.hold(() -> {
-                if (pause.nanos() - codeEndNanos >= 0) {
+                if (clock.nanoTime() - codeEndNanos >= 0) {
                     page.delete();
                 }
             });

@@ -5,9 +5,9 @@ import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonText;
+import io.millrace.cli.command.CommandClock;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
-import io.millrace.cli.command.Pause;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,7 +32,7 @@ final class DashboardLease {
     private static final int SERVER_ERROR = 500;
 
     private final AdminClient client;
-    private final Pause pause;
+    private final CommandClock clock;
     private final Consumer<String> messages;
     private final String id;
     private final Duration length;
@@ -48,38 +48,38 @@ final class DashboardLease {
      * @param id identifier of the lease from the launcher
      * @param length duration of the lease; each renewal starts this duration again
      */
-    DashboardLease(AdminClient client, Pause pause, Consumer<String> messages, String id, Duration length) {
+    DashboardLease(AdminClient client, CommandClock clock, Consumer<String> messages, String id, Duration length) {
         this.client = client;
-        this.pause = pause;
+        this.clock = clock;
         this.messages = messages;
         this.id = id;
         this.length = length;
-        endNanos = pause.nanos() + length.toNanos();
+        endNanos = clock.nanoTime() + length.toNanos();
     }
 
     /**
-     * Renews the lease again and again, until {@link Pause#pass} returns false after an interrupt. Blocks.
+     * Renews the lease again and again, until {@link CommandClock#sleep} returns false after an interrupt. Blocks.
      *
      * @param afterEach called after each wait, before the renewal
      * @throws CommandFailure if the lease has ended, or the launcher refuses the renewal for good
      */
     void hold(Runnable afterEach) throws AdminClientException, CommandFailure {
         Duration usual = length.dividedBy(RENEWALS_PER_LEASE);
-        while (pause.pass(failure == null || RETRY.compareTo(usual) > 0 ? usual : RETRY)) {
+        while (clock.sleep(failure == null || RETRY.compareTo(usual) > 0 ? usual : RETRY)) {
             afterEach.run();
             renew();
         }
     }
 
     private void renew() throws AdminClientException, CommandFailure {
-        long sentNanos = pause.nanos();
+        long sentNanos = clock.nanoTime();
         String reason = renewalFailure();
         if (reason == null) {
             endNanos = sentNanos + length.toNanos();
             failure = null;
             return;
         }
-        long leftNanos = endNanos - pause.nanos();
+        long leftNanos = endNanos - clock.nanoTime();
         if (leftNanos <= 0) {
             throw new CommandFailure(
                     ExitCode.FAILED,

@@ -70,7 +70,7 @@ public final class EventsCommand extends ApiCommand {
         JsonObject report = answered(first);
         show(first, EventView.lines(report, console().paint()));
         long last = last(report, -1);
-        while (follows && console().flush() && invocation().pause().pass(INTERVAL)) {
+        while (follows && console().flush() && invocation().clock().sleep(INTERVAL)) {
             String next = path("limit=" + LIMIT_MAX + "&after=" + last);
             AdminResponse response = queryOrNull(client, () -> {
                 AdminResponse answer = client.get(next);

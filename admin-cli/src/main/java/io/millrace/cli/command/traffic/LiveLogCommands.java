@@ -88,7 +88,7 @@ public final class LiveLogCommands {
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
             open(client);
             long shown = 0;
-            while (shown < count && console().flush() && invocation().pause().pass(PERIOD)) {
+            while (shown < count && console().flush() && invocation().clock().sleep(PERIOD)) {
                 JsonObject batch = queryOrNull(client, () -> next(client));
                 if (batch != null) {
                     shown += show(batch, count - shown);

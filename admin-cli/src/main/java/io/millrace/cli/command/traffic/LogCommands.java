@@ -452,7 +452,7 @@ public final class LogCommands {
                 // Also ends if standard output is closed, or if Ctrl-C interrupts the command in the shell.
                 while (!noFollow
                         && invocation().console().flush()
-                        && invocation().pause().pass(PERIOD)) {
+                        && invocation().clock().sleep(PERIOD)) {
                     follower.poll(this::show);
                 }
             } catch (IOException e) {

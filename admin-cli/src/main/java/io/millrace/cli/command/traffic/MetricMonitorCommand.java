@@ -78,7 +78,7 @@ public final class MetricMonitorCommand extends ApiCommand {
             }
         }
         long shown = 0;
-        while (shown < count && invocation().pause().pass(interval)) {
+        while (shown < count && invocation().clock().sleep(interval)) {
             Snapshot after = queryOrNull(client, () -> query(client));
             if (after != null) {
                 show(before, after, shown > 0);
@@ -136,6 +136,6 @@ public final class MetricMonitorCommand extends ApiCommand {
         return new Snapshot(
                 all,
                 MetricFamilies.parse(response.text(), all),
-                invocation().pause().nanos());
+                invocation().clock().nanoTime());
     }
 }

@@ -89,7 +89,7 @@ public final class TopCommand extends ApiCommand {
     }
 
     private int single(AdminClient client, Snapshot first) throws AdminClientException, CommandFailure {
-        invocation().pause().pass(SINGLE_FRAME_PERIOD);
+        invocation().clock().sleep(SINGLE_FRAME_PERIOD);
         MetricRates rates = rates(first, query(client));
         if (invocation().isJson()) {
             console().json(TopView.json(rates));
@@ -158,7 +158,7 @@ public final class TopCommand extends ApiCommand {
             if (action != KeyAction.NOTHING) {
                 return action;
             }
-            if (!invocation().pause().pass(KEY_PERIOD)) {
+            if (!invocation().clock().sleep(KEY_PERIOD)) {
                 return KeyAction.END;
             }
         }
@@ -187,6 +187,6 @@ public final class TopCommand extends ApiCommand {
             throw refused(response);
         }
         return new Snapshot(
-                MetricSample.parse(response.text()), invocation().pause().nanos());
+                MetricSample.parse(response.text()), invocation().clock().nanoTime());
     }
 }

@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
  *    8  4  format version
  *   12  4  number of entries
  *   16 16  volume id
- *   32     entries, 16 bytes each: number of the segment (4), zero (4), its tag (8; 0 if it was reclaimed)
+ *   32     entries, 16 bytes each: number of the segment (4), zero (4), the segment's tag (8: a random number, new for
+ *          each use of the segment; 0 if it was reclaimed)
  *  end  4  CRC32C of all preceding bytes
  * </pre>
  *
@@ -97,7 +98,7 @@ public final class ReaderLists {
         return pinned.cardinality();
     }
 
-    /** Checks which lists are still locked: one or two system calls per list, none without a list. */
+    /** Checks which lists are still locked: several system calls per list, none without a list. */
     public void recheck() {
         lock.lock();
         try {

@@ -5,7 +5,8 @@ import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The number of readers per segment of a volume. A pinned segment may be reclaimed, but is not overwritten.
+ * The number of readers per segment of a volume. A pinned segment may be reclaimed, but is not overwritten. Such a pin
+ * lasts while a reader uses the segment. The pins of {@link io.millrace.store.disk.PinPolicy} keep objects for a time.
  *
  * <p>The pins outlive a {@link Volume} instance: if a process releases a volume and takes it back, readers continue.
  *

@@ -87,10 +87,11 @@ public final class ReadPool {
     }
 
     /**
-     * Like {@link #execute}, for a task that allocates about this many bytes. The task waits for a place in the queue
-     * and for memory. The bytes stay reserved until the task has ended.
+     * Like {@link #execute}, for a task that allocates about this many bytes. The task waits for memory. The bytes stay
+     * reserved until the task has ended.
      *
-     * @param refused runs instead of the task, on any thread, if the limit of waiting reads is reached
+     * @param refused runs instead of the task, on any thread, if the limit of waiting reads is reached, the queue is
+     *     full, or the pool is closed
      */
     public void read(int bytes, Runnable task, Runnable refused) {
         Read read = new Read(bytes, task, refused);
@@ -165,7 +166,7 @@ public final class ReadPool {
         return executor.getQueue().isEmpty() && waiting.isEmpty();
     }
 
-    /** Counts a claim of a block that was refused because a body had too many claims. */
+    /** Counts a refused claim (the promise of a writer to fill a block): the body had too many claims. */
     public void claimRefused() {
         counters.claimsRefused.increment();
     }

@@ -9,7 +9,7 @@ public interface ConfigStore {
     /**
      * An entry.
      *
-     * @param version number of this value among all values of the store
+     * @param version revision of the store at which this value was written
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Entry(byte[] value, long version) {}

@@ -85,7 +85,7 @@ public final class Directive {
         return entry;
     }
 
-    /** Marks the directive as translated, with a note. In the report, a directive with only notes has no effect. */
+    /** Marks the directive as translated, with a note. The report lists a directive with only notes as 'no effect'. */
     public void note(String note) {
         markHandled().note(note);
     }

@@ -88,7 +88,10 @@ final class VclLexer {
         return false;
     }
 
-    /** Marks the lines of a comment as processed, except a line with a token: the result of its statement counts. */
+    /**
+     * Marks the lines of a comment as processed, except the line on which the token before the comment ends. The
+     * importer of the statement with that token decides whether the line is processed.
+     */
     private void comment(int from) {
         for (int i = from; i <= line; i++) {
             boolean hasToken =

@@ -13,7 +13,8 @@ import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: the stored response of a URL, and its use. Thread-safe.
+ * {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: the stored response of a URL, and why it would be served
+ * or not. Thread-safe.
  */
 public final class LookupResource implements AdminResource {
     static final String PATH = "/v1/cache/lookup";
@@ -52,6 +53,7 @@ public final class LookupResource implements AdminResource {
             write(json, stored);
         }
         json.writeStringProperty("reason", report.reason());
+        // The results for other cache keys of the same URL.
         if (!report.others().isEmpty()) {
             json.writeArrayPropertyStart("others");
             for (LookupReport other : report.others()) {

@@ -158,11 +158,11 @@ public final class SharedReplies {
 
     /** Answers a request with a reply that is at most {@link #LIFE} old. */
     void answer(AdminResource source, AdminRequest request, AdminResponder responder) {
-        boolean isViewer = request.caller().isViewer();
+        boolean hasViewerRole = request.caller().hasViewerRole();
         Shared created = null;
         Shared used;
         long now = nanoTime.getAsLong();
-        String key = isViewer + " " + request.target();
+        String key = hasViewerRole + " " + request.target();
         lock.lock();
         try {
             Shared kept = byKey.get(key);
@@ -181,7 +181,7 @@ public final class SharedReplies {
         }
         (created == null ? shared : rendered).increment();
         if (created != null) {
-            render(source, neutral(request, isViewer), created.future());
+            render(source, neutral(request, hasViewerRole), created.future());
         }
         String known = request.sender().field("if-none-match");
         used.future().whenComplete((reply, failure) -> {
@@ -197,8 +197,8 @@ public final class SharedReplies {
      * Returns a copy of the request without the identity of its sender. The copy still shows whether the role is
      * viewer.
      */
-    private static AdminRequest neutral(AdminRequest request, boolean isViewer) {
-        AdminCaller caller = isViewer ? new AdminCaller(-1, null, null, null, true) : AdminCaller.UNKNOWN;
+    private static AdminRequest neutral(AdminRequest request, boolean hasViewerRole) {
+        AdminCaller caller = hasViewerRole ? new AdminCaller(-1, null, null, null, true) : AdminCaller.UNKNOWN;
         return new AdminRequest("GET", request.target(), request.path(), new byte[0], request.overTcp(), caller);
     }
 

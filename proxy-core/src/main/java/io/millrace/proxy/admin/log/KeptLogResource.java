@@ -59,6 +59,6 @@ public final class KeptLogResource implements AdminResource {
                     json.writeNumberProperty("kept_requests", settings.keptMax());
                 },
                 records,
-                !request.caller().isViewer()));
+                !request.caller().hasViewerRole()));
     }
 }

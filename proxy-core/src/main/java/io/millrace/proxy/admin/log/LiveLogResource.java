@@ -44,7 +44,9 @@ public final class LiveLogResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        boolean showsClients = !request.caller().isViewer();
+        // A caller with the role viewer does not see the addresses of clients. The parameter viewer names a client of
+        // the live log instead.
+        boolean showsClients = !request.caller().hasViewerRole();
         String viewer = request.optionalParameter("viewer");
         if (viewer == null) {
             responder.reply(reply(open(request), showsClients));

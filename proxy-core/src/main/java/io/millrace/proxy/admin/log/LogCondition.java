@@ -29,7 +29,7 @@ final class LogCondition {
         } catch (ExpressionException e) {
             throw new AdminException(400, "bad-expression", "where:" + e.message());
         }
-        if (request.caller().isViewer() && condition.names(LoggedFields::isOfClient)) {
+        if (request.caller().hasViewerRole() && condition.names(LoggedFields::isOfClient)) {
             throw new AdminException(
                     403,
                     "role-refused",

@@ -12,14 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param token name of the token in the request; null without one
  * @param address client address, null on a Unix domain socket
  * @param purgeRights purges that the client may request; null if it may request every purge
- * @param isViewer whether the client has the role viewer; a viewer does not see the addresses of the proxy's clients
+ * @param hasViewerRole whether the client has the role viewer; a viewer does not see the addresses of the proxy's
+ *     clients
  */
 public record AdminCaller(
         long uid,
         @Nullable String token,
         @Nullable String address,
         @Nullable PurgeRights purgeRights,
-        boolean isViewer) {
+        boolean hasViewerRole) {
     /** The field that passes the client from the launcher (parent process) to its worker process. */
     public static final String FIELD_NAME = "Millrace-Admin-Caller";
 
@@ -65,7 +66,7 @@ public record AdminCaller(
         if (address != null) {
             parts.add(ADDRESS + address);
         }
-        if (isViewer) {
+        if (hasViewerRole) {
             parts.add(VIEWER);
         }
         if (purgeRights != null) {
@@ -92,7 +93,7 @@ public record AdminCaller(
         String token = null;
         String address = null;
         boolean isLimited = false;
-        boolean isViewer = false;
+        boolean hasViewerRole = false;
         Set<String> sites = Set.of();
         Set<String> kinds = Set.of();
         for (String part : text.split(" ", -1)) {
@@ -109,10 +110,10 @@ public record AdminCaller(
             } else if (part.equals(LIMITED)) {
                 isLimited = true;
             } else if (part.equals(VIEWER)) {
-                isViewer = true;
+                hasViewerRole = true;
             }
         }
-        return new AdminCaller(uid, token, address, isLimited ? new PurgeRights(sites, kinds) : null, isViewer);
+        return new AdminCaller(uid, token, address, isLimited ? new PurgeRights(sites, kinds) : null, hasViewerRole);
     }
 
     private static Set<String> words(String list) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which keys a pushed configuration may set. The command {@code fleet config push} sends such a configuration
- * to the nodes of a fleet. All other keys come from the local file of each node only. A test requires a decision for
- * each key of a file. Stateless.
+ * to the nodes of a fleet. All other keys come from the local file of each node only. A test requires that each key
+ * that names a file, a secret or a program is listed here as local or as pushable. Stateless.
  */
 public final class PushedKeys {
     /** The reason why a key is local. */
@@ -118,7 +118,9 @@ public final class PushedKeys {
         return reason == null ? null : text(reason);
     }
 
-    /** Returns the problem if a pushed configuration has a value of a key that it may set; null if it is permitted. */
+    /**
+     * Returns why a pushed configuration must not set a permitted key to this value; null if the value is permitted.
+     */
     public static @Nullable String refusalOfValue(Object value) {
         return value instanceof ListenAddress address && address.socket() != null ? text(Reason.CREATES_SOCKET) : null;
     }

@@ -42,13 +42,13 @@ final class LogValues {
             if (code.indexOf('>') >= 0 || code.indexOf('<') >= 0) {
                 throw new InvalidValueException("'" + code + "' is not a code; write it without %<>");
             }
-            readBinary(List.of(code), "'" + code + "' is not the code of a log field");
+            checkBinaryFields(List.of(code), "'" + code + "' is not the code of a log field");
         }
-        readBinary(codes, null);
+        checkBinaryFields(codes, null);
         return codes;
     }
 
-    private static void readBinary(List<String> codes, @Nullable String message) throws InvalidValueException {
+    private static void checkBinaryFields(List<String> codes, @Nullable String message) throws InvalidValueException {
         try {
             AccessLogFormat.binary(codes);
         } catch (LogTemplateException e) {

@@ -20,7 +20,8 @@ import org.snakeyaml.engine.v2.nodes.Tag;
 /**
  * Reads a configuration that {@code fleet config push} has sent. It has keys for all nodes, and the sections {@code
  * tiers} and {@code nodes} with further keys by name of tier or node (overlays). The values of overlays replace earlier
- * values. Lists that an included file may contain are appended instead. Confined to one thread.
+ * values. A list whose key is permitted in included files, such as {@code remap}, is appended to the earlier list
+ * instead. Confined to one thread.
  */
 final class PushedDocument {
     private static final String TIERS = "tiers";

@@ -60,7 +60,7 @@ public final class AccessLogRing {
     }
 
     /**
-     * The optional texts of records: the header fields of templates, and the properties of TLS.
+     * The optional texts of records: the header fields that log formats use, and the properties of TLS.
      *
      * @param generation number that changes with each set of texts; written into each record
      */
@@ -94,7 +94,7 @@ public final class AccessLogRing {
     /**
      * Creates a ring of at least {@code capacity} bytes.
      *
-     * @param captures the header fields that records contain for templates
+     * @param captures the header fields that log formats use
      * @param showsTls whether records contain the properties of the client's TLS connection
      */
     public AccessLogRing(int capacity, List<LogCapture> captures, boolean showsTls) {
@@ -109,7 +109,7 @@ public final class AccessLogRing {
 
     /**
      * Changes the optional texts of records that are claimed from now on. Records in the ring lose their header
-     * fields when they are read, because these belong to the old templates. Called by one thread at a time, not by
+     * fields when they are read, because these belong to the old log formats. Called by one thread at a time, not by
      * the event loop.
      */
     public void setOptionalTexts(List<LogCapture> captures, boolean showsTls) {
@@ -192,6 +192,7 @@ public final class AccessLogRing {
                 continue;
             }
             reading.wrap(index);
+            // The record keeps only the low 16 bits of the generation.
             if (reading.generation() != (contents.generation() & AccessLogRecord.ORIGIN_STATUS_MASK)) {
                 reading.clearHeaderFields();
             }

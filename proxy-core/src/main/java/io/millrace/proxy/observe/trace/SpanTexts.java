@@ -17,7 +17,10 @@ final class SpanTexts {
     /** The name of the span of a request whose method is not known. */
     static final byte[] OTHER_NAME = bytes("HTTP");
 
-    /** The methods that the conventions list as known (RFC 9110 and PATCH), the most frequent ones first. */
+    /**
+     * The methods that the OpenTelemetry semantic conventions list as known (RFC 9110 and PATCH), the most frequent
+     * ones first.
+     */
     private static final byte[][] METHODS = {
         bytes("GET"),
         bytes("HEAD"),
