@@ -30,7 +30,7 @@ public interface Journal {
         /** The journal is new: no storage path has content from an earlier run. */
         NEW,
         /** Every entry whose append was reported as durable is present. */
-        WHOLE,
+        COMPLETE,
         /**
          * The storage paths have content but no journal. Either an older version without journals wrote the content, or
          * the journal was lost.

@@ -22,8 +22,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param bytesMax the budget
      * @param entries number of objects
      * @param evictions number of objects that were evicted or not admitted
-     * @param pieceBytes bytes of cached pieces of bodies that are too long for the RAM tier, at most a quarter of the
-     *     budget; not included in {@code bytes}
+     * @param pieceBytes bytes of single pieces of long bodies that are kept in RAM, because a whole such body is too
+     *     long for the RAM tier; at most a quarter of the budget, not included in {@code bytes}
      */
     public record Ram(long bytes, long bytesMax, long entries, long evictions, long pieceBytes) {}
 

@@ -31,7 +31,7 @@ record LiveSettings(
     /**
      * Derives the settings from a configuration.
      *
-     * @param built the configuration with which the proxy was built, for settings that a reload cannot change
+     * @param startConfig the configuration with which the proxy was built, for settings that a reload cannot change
      * @param forwardedBefore the current settings of forwarding, which a reload replaces; null when the proxy is
      * built
      * @param extensions the open extensions
@@ -39,7 +39,7 @@ record LiveSettings(
      */
     static LiveSettings of(
             ProxyConfig config,
-            ProxyConfig built,
+            ProxyConfig startConfig,
             @Nullable ForwardSettings forwardedBefore,
             OwnAddresses ownAddresses,
             ExtensionSet extensions,
@@ -49,8 +49,8 @@ record LiveSettings(
                 config,
                 ExchangeSettings.of(
                         config,
-                        built,
-                        ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis),
+                        startConfig,
+                        ForwardSettings.of(config, startConfig, forwardedBefore, ownAddresses, nowMillis),
                         extensions.chains(config.remap()),
                         GeoKeys.areSet(config.values()) ? geo : null),
                 DnsSettingsFactory.of(config.dns()),

@@ -43,10 +43,10 @@ public record CurveReport(
     /**
      * Hit ratios of one policy, from 0 to 1.
      *
-     * @param requests share of the requests that are hits
-     * @param bytes share of the requested bytes that are hits
+     * @param requestHitRatio share of the requests that are hits
+     * @param byteHitRatio share of the requested bytes that are hits
      */
-    public record Ratio(double requests, double bytes) {}
+    public record Ratio(double requestHitRatio, double byteHitRatio) {}
 
     /**
      * One simulated size.

@@ -58,7 +58,7 @@ final class WarmUp {
         double[] gains = gains(points);
         double[] before = gainsBefore;
         gainsBefore = gains;
-        if (!hasEvicted && 1 - present(points).tinyLfu().requests() >= MISSES_MAX) {
+        if (!hasEvicted && 1 - present(points).tinyLfu().requestHitRatio() >= MISSES_MAX) {
             stage = CurveReport.Stage.FILL;
         } else if (before == null || !isClose(before, gains)) {
             stage = CurveReport.Stage.CHANGE;
@@ -87,8 +87,8 @@ final class WarmUp {
         int count = 0;
         for (CurveReport.Point point : points) {
             if (point.scale() > 1) {
-                gains[count++] = point.tinyLfu().requests() - present.tinyLfu().requests();
-                gains[count++] = point.lru().requests() - present.lru().requests();
+                gains[count++] = point.tinyLfu().requestHitRatio() - present.tinyLfu().requestHitRatio();
+                gains[count++] = point.lru().requestHitRatio() - present.lru().requestHitRatio();
             }
         }
         return Arrays.copyOf(gains, count);

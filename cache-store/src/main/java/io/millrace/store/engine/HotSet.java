@@ -74,7 +74,7 @@ final class HotSet<H> {
      * True if this store may write to the volumes; false after it has released them to another store. Guarded by
      * {@link #saving}.
      */
-    private boolean owned = true;
+    private boolean ownsVolumes = true;
 
     /** The keys to load, from the key number {@link #next} on. Empty if loading has ended. */
     private volatile HotManifest.Keys wanted = HotManifest.Keys.NONE;
@@ -167,7 +167,7 @@ final class HotSet<H> {
         }
         saving.lock();
         try {
-            if (owned) {
+            if (ownsVolumes) {
                 HotManifest.write(io, home.directory(), volumes.hashSeed(), keys());
             }
         } catch (IOException e) {
@@ -227,7 +227,7 @@ final class HotSet<H> {
     private void setOwned(boolean now) {
         saving.lock();
         try {
-            owned = now;
+            ownsVolumes = now;
         } finally {
             saving.unlock();
         }

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The change that stores a new object under its key.
  *
- * <p>The object is the pending change, the {@link PendingChanges.Step} that makes the change, and the task that writes
- * to the volume. One instance for these three roles keeps the heap per stored object small.
+ * <p>An instance of this class is at once the pending change and the {@link PendingChanges.Step} that makes the change.
+ * An instance of {@link Whole} is also the task that writes to the volume; {@link InBlocks} creates a separate task.
+ * One instance for these roles keeps the heap per stored object small.
  *
  * <p>Thread-safe like its superclass. The fields change only in the step, which runs once.
  *

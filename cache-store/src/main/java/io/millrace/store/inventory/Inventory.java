@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * hash to {@link InventoryEntry}: a Chronicle Map in a file of fixed size.
  *
  * <p>The map's locks are in its file, and stay locked when a process is killed. Therefore only one thread of one
- * process uses the map. A map that was not closed cleanly is deleted and rebuilt from the segments.
+ * process uses the map. A map that was not closed cleanly is deleted and rebuilt from the records in the volume's
+ * segments (the areas of the volume that hold the stored objects). The map itself consists of map segments.
  *
  * <p>An entry that does not fit is dropped and counted in {@link #dropped}.
  *
@@ -33,7 +34,7 @@ public final class Inventory {
     /** Name of the map's file in the volume's directory. */
     public static final String FILE_NAME = "inventory";
 
-    /** Names of the files of larger maps that are not complete yet begin with this prefix. */
+    /** Prefix of the file name of a larger map that is not complete yet. */
     static final String LARGER_PREFIX = "inventory.larger-";
 
     /** Minimum number of entries of a map. */
@@ -78,7 +79,7 @@ public final class Inventory {
     private volatile long dropped;
     private volatile long entries;
 
-    /** Receives the entries of one segment of the map. */
+    /** Receives the entries of one map segment. */
     @FunctionalInterface
     public interface Visitor {
         /**
@@ -276,8 +277,8 @@ public final class Inventory {
                     .entries(entriesMax)
                     .actualSegments(segments(entriesMax))
                     .allowSegmentTiering(false)
-                    // allocate() writes all of the file. Without this option, Chronicle Map looks up the file's mount
-                    // point, which does not exist in a chroot whose root directory is no mount point.
+                    // Without this option, Chronicle Map looks up the file's mount point. There is none in a chroot
+                    // whose root directory is no mount point. The file is not sparse: allocate() writes all of it.
                     .sparseFile(true)
                     .createPersistedTo(file.toFile());
         } catch (IOException | RuntimeException | LinkageError | AssertionError | InternalError e) {
@@ -375,7 +376,7 @@ public final class Inventory {
     public boolean put(long hashHigh, long hashLow, InventoryEntry entry) {
         try {
             if (map.put(hash(hashHigh, hashLow), entry.encode()) == null) {
-                // A counter is cheaper than map.longSize(), which sums over all segments.
+                // A counter is cheaper than map.longSize(), which sums over all map segments.
                 long more = entries + 1;
                 entries = more;
             }

@@ -82,8 +82,8 @@ class MissRatioCurveTest {
         assertEquals(1, curve.sampleRate());
         for (CurveReport.Point point : curve.report(0).points()) {
             double exact = lruHitRatio(ids, (int) (500 * point.scale()));
-            assertEquals(exact, point.lru().requests(), 1e-9);
-            assertEquals(point.lru().requests(), point.lru().bytes(), 1e-9);
+            assertEquals(exact, point.lru().requestHitRatio(), 1e-9);
+            assertEquals(point.lru().requestHitRatio(), point.lru().byteHitRatio(), 1e-9);
         }
     }
 
@@ -97,7 +97,7 @@ class MissRatioCurveTest {
         List<CurveReport.Point> points = curve.report(0).points();
         for (CurveReport.Point point : points) {
             error += Math.abs(
-                    lruHitRatio(ids, (int) (5000 * point.scale())) - point.lru().requests());
+                    lruHitRatio(ids, (int) (5000 * point.scale())) - point.lru().requestHitRatio());
         }
         assertTrue(error / points.size() < 0.015, "mean error " + error / points.size());
     }
@@ -112,8 +112,8 @@ class MissRatioCurveTest {
             curve.request(hash(scan++), UNIT, KEY);
         }
         CurveReport.Point present = curve.report(0).points().get(2);
-        assertTrue(present.tinyLfu().requests() > present.lru().requests() + 0.05, present.toString());
-        assertTrue(present.s3Fifo().requests() > present.lru().requests() + 0.02, present.toString());
+        assertTrue(present.tinyLfu().requestHitRatio() > present.lru().requestHitRatio() + 0.05, present.toString());
+        assertTrue(present.s3Fifo().requestHitRatio() > present.lru().requestHitRatio() + 0.02, present.toString());
     }
 
     @Test
@@ -122,8 +122,8 @@ class MissRatioCurveTest {
         replay(curve, zipf(20_000, 100_000, 0.9));
         double before = 0;
         for (CurveReport.Point point : curve.report(0).points()) {
-            assertTrue(point.lru().requests() >= before - 1e-9, point.toString());
-            before = point.lru().requests();
+            assertTrue(point.lru().requestHitRatio() >= before - 1e-9, point.toString());
+            before = point.lru().requestHitRatio();
         }
     }
 
@@ -138,7 +138,7 @@ class MissRatioCurveTest {
         curve.expect(500_000);
         CurveReport report = curve.report(0);
         for (CurveReport.Point point : report.points()) {
-            assertTrue(point.tinyLfu().requests() < 0.05, point.toString());
+            assertTrue(point.tinyLfu().requestHitRatio() < 0.05, point.toString());
         }
     }
 
@@ -177,8 +177,8 @@ class MissRatioCurveTest {
         }
         curve.expect(1000);
         for (CurveReport.Point point : curve.report(0).points()) {
-            assertEquals(0.999, point.tinyLfu().requests(), 1e-9);
-            assertEquals(0.999, point.s3Fifo().requests(), 1e-9);
+            assertEquals(0.999, point.tinyLfu().requestHitRatio(), 1e-9);
+            assertEquals(0.999, point.s3Fifo().requestHitRatio(), 1e-9);
         }
         assertEquals(1, curve.keys());
     }
@@ -194,8 +194,8 @@ class MissRatioCurveTest {
         assertTrue(curve.keys() <= MissRatioCurve.KEYS_MAX);
         for (CurveReport.Point point : report.points()) {
             for (CurveReport.Ratio ratio : List.of(point.tinyLfu(), point.lru(), point.s3Fifo())) {
-                assertTrue(ratio.requests() >= 0 && ratio.requests() <= 1, ratio.toString());
-                assertTrue(ratio.bytes() >= 0 && ratio.bytes() <= 1, ratio.toString());
+                assertTrue(ratio.requestHitRatio() >= 0 && ratio.requestHitRatio() <= 1, ratio.toString());
+                assertTrue(ratio.byteHitRatio() >= 0 && ratio.byteHitRatio() <= 1, ratio.toString());
             }
         }
     }
@@ -204,7 +204,7 @@ class MissRatioCurveTest {
     void noRam() {
         MissRatioCurve curve = curve(0);
         replay(curve, zipf(100, 1000, 0.9));
-        assertEquals(0, curve.report(0).points().get(5).tinyLfu().requests());
+        assertEquals(0, curve.report(0).points().get(5).tinyLfu().requestHitRatio());
         assertEquals(0, curve.keys());
     }
 
@@ -217,7 +217,7 @@ class MissRatioCurveTest {
         replay(curve, IntStream.range(10_000, 20_000).toArray());
         endWindow(curve);
         assertEquals(CurveReport.Stage.READY, curve.report(0).stage());
-        assertEquals(0, curve.report(0).points().get(2).tinyLfu().requests(), 1e-9);
+        assertEquals(0, curve.report(0).points().get(2).tinyLfu().requestHitRatio(), 1e-9);
         for (int i = 0; i < 70; i++) {
             curve.decay(0.5);
         }
@@ -225,7 +225,7 @@ class MissRatioCurveTest {
             curve.request(hash(i % 10), UNIT, KEY);
         }
         CurveReport report = curve.report(0);
-        assertTrue(report.points().get(2).tinyLfu().requests() > 0.99, report.toString());
+        assertTrue(report.points().get(2).tinyLfu().requestHitRatio() > 0.99, report.toString());
         assertEquals(10_000, (double) report.requests(), 1);
     }
 
@@ -236,8 +236,8 @@ class MissRatioCurveTest {
     }
 
     private static double gain(CurveReport report, int index) {
-        return report.points().get(index).tinyLfu().requests()
-                - report.points().get(2).tinyLfu().requests();
+        return report.points().get(index).tinyLfu().requestHitRatio()
+                - report.points().get(2).tinyLfu().requestHitRatio();
     }
 
     private static CurveReport.Stage stage(MissRatioCurve curve) {

@@ -120,7 +120,7 @@ class ReturnAndHandOverFailuresTest {
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {
             Facts facts = new Facts(test);
             assertTrue(
-                    facts.condition != Journal.Condition.WHOLE || facts.stamps().contains(2L),
+                    facts.condition != Journal.Condition.COMPLETE || facts.stamps().contains(2L),
                     facts.condition + " " + facts.stamps());
         }
     }
@@ -159,7 +159,7 @@ class ReturnAndHandOverFailuresTest {
         files.flipBit(SECOND.resolve("journal"), 8 * 40);
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {
             Facts facts = new Facts(test);
-            assertEquals(Journal.Condition.WHOLE, facts.condition);
+            assertEquals(Journal.Condition.COMPLETE, facts.condition);
             assertEquals(25, facts.stamps().size());
         }
     }

@@ -149,7 +149,7 @@ class StoreJournalTest {
         for (int round = 0; round < 3; round++) {
             try (TestStore test = new TestStore(one(), io)) {
                 Facts facts = new Facts(test);
-                assertEquals(Journal.Condition.WHOLE, facts.condition);
+                assertEquals(Journal.Condition.COMPLETE, facts.condition);
                 assertEquals(range(1, 20 + round), facts.stamps());
                 addAll(test, facts, 21 + round, 21 + round);
             }
@@ -224,7 +224,7 @@ class StoreJournalTest {
             assertEquals(Journal.Condition.MISSING, new Facts(test).condition);
         }
         try (TestStore test = new TestStore(one(), io)) {
-            assertEquals(Journal.Condition.WHOLE, new Facts(test).condition);
+            assertEquals(Journal.Condition.COMPLETE, new Facts(test).condition);
         }
     }
 
@@ -245,7 +245,7 @@ class StoreJournalTest {
         test.abandon();
         try (TestStore next = new TestStore(one(), after).withoutCheck()) {
             Facts found = new Facts(next);
-            if (found.condition == Journal.Condition.WHOLE && answered > 0) {
+            if (found.condition == Journal.Condition.COMPLETE && answered > 0) {
                 assertTrue(
                         found.stamps().containsAll(range(Math.max(1, answered - 2), answered)),
                         "seed " + repetition.getCurrentRepetition() + " answered " + answered);
@@ -274,7 +274,7 @@ class StoreJournalTest {
                         "bit " + bit);
             }
             try (TestStore test = new TestStore(one(), damaged)) {
-                assertEquals(Journal.Condition.WHOLE, new Facts(test).condition, "bit " + bit);
+                assertEquals(Journal.Condition.COMPLETE, new Facts(test).condition, "bit " + bit);
             }
         }
     }
@@ -291,7 +291,7 @@ class StoreJournalTest {
             torn.truncate(JOURNAL, length - cut);
             try (TestStore test = new TestStore(one(), torn)) {
                 Facts facts = new Facts(test);
-                assertEquals(Journal.Condition.WHOLE, facts.condition);
+                assertEquals(Journal.Condition.COMPLETE, facts.condition);
                 assertEquals(range(1, 3), facts.stamps());
                 addAll(test, facts, 5, 5);
             }
@@ -310,7 +310,7 @@ class StoreJournalTest {
         io.flipBit(JOURNAL, 8 * 100);
         try (TestStore test = new TestStore(two(), io)) {
             Facts facts = new Facts(test);
-            assertEquals(Journal.Condition.WHOLE, facts.condition);
+            assertEquals(Journal.Condition.COMPLETE, facts.condition);
             assertEquals(range(1, 9), facts.stamps());
         }
         io.flipBit(SECOND.resolve("journal"), 8 * 100);
@@ -360,7 +360,7 @@ class StoreJournalTest {
         io.flipBit(SECOND.resolve("journal"), 8 * 40);
         try (TestStore test = new TestStore(two(), io)) {
             Facts facts = new Facts(test);
-            assertEquals(Journal.Condition.WHOLE, facts.condition);
+            assertEquals(Journal.Condition.COMPLETE, facts.condition);
             assertEquals(range(1, 6), facts.stamps());
         }
     }

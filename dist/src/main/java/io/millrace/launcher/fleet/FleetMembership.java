@@ -237,7 +237,7 @@ public final class FleetMembership implements AutoCloseable {
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         session.onRequests(() -> !draining.getAsBoolean() && !purges.target().isEmpty());
         try (OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state)) {
-            session.onOwn(publishing::received);
+            session.onOwnMessages(publishing::received);
             try (OutboxWatch watch = OutboxWatch.begin(directory, () -> LockSupport.unpark(own))) {
                 LOG.debug("fleet {}: the outbox is {}", present.name(), watch.isActive() ? "watched" : "polled");
                 serve(present, link, session, publishing, watch);

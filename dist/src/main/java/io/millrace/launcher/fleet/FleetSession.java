@@ -65,7 +65,7 @@ final class FleetSession {
      * Number of applied messages after which the stream is compared with the position at once, before {@link
      * #CHECK_MILLIS} has passed.
      */
-    private static final int ANCHORS_CHECKED = 256;
+    private static final int RECENT_POSITIONS_MAX = 256;
 
     /** Time after which a batch is sent again, if the worker refused it because it still applied an earlier one. */
     static final long BUSY_RETRY_MILLIS = 200;
@@ -83,7 +83,7 @@ final class FleetSession {
     private final String version;
     private final Runnable wakeUp;
 
-    private Inbound inbound;
+    private ReceivedQueue inbound;
     private @Nullable FleetPosition position;
     /** The batch that the worker applies; null for none. */
     private @Nullable ReceivedBatch applying;
@@ -95,7 +95,7 @@ final class FleetSession {
      * The end of the stream that this node named in a queued message about lost messages; null if it has queued none
      * since the last subscription.
      */
-    private @Nullable FleetPosition told;
+    private @Nullable FleetPosition queuedLossNotice;
 
     private boolean positionKnown;
     private boolean following;
@@ -120,14 +120,15 @@ final class FleetSession {
     private @Nullable FleetPosition verified;
     /**
      * The position at the latest check, and the positions of messages applied since then. After a new connection, these
-     * positions are compared with the stream too. Contains at most {@link #ANCHORS_CHECKED} positions plus one batch.
+     * positions are compared with the stream too. Contains at most {@link #RECENT_POSITIONS_MAX} positions plus one
+     * batch.
      */
-    private final Deque<FleetPosition> anchors = new ArrayDeque<>();
+    private final Deque<FleetPosition> recentPositions = new ArrayDeque<>();
     /**
      * This node has purged all stored responses after the message with this number was in the stream; -1 if it has not
      * done so.
      */
-    private long purgedAfter = -1;
+    private long purgedAllAfter = -1;
 
     private long markedAt;
     private long reportedAt;
@@ -161,12 +162,12 @@ final class FleetSession {
         this.instance = outbox.instance();
         this.version = version;
         this.wakeUp = wakeUp;
-        this.inbound = new Inbound(wakeUp);
+        this.inbound = new ReceivedQueue(wakeUp);
         link.onReport(this::receiveReport);
     }
 
     /** Sets the receiver of this node's own messages. Call before {@link #step}. */
-    void onOwn(OwnMessages receiver) {
+    void onOwnMessages(OwnMessages receiver) {
         ownMessages = receiver;
     }
 
@@ -251,7 +252,7 @@ final class FleetSession {
 
     private boolean isCheckDue(long now) {
         long interval = state.isCheckWanted() ? CHECK_QUICK_MILLIS : CHECK_MILLIS;
-        return now - checkedAt >= interval || anchors.size() >= ANCHORS_CHECKED;
+        return now - checkedAt >= interval || recentPositions.size() >= RECENT_POSITIONS_MAX;
     }
 
     /**
@@ -306,14 +307,14 @@ final class FleetSession {
             // This is no loss: the message has expired since it was applied.
             gap = null;
         }
-        for (FleetPosition anchor = begins && gap == null ? anchors.poll() : null;
-                anchor != null && gap == null;
-                anchor = anchors.poll()) {
-            boolean isSame = GapCheck.verify(anchor, link.idAt(anchor.sequence())) != Gap.REWRITTEN;
+        for (FleetPosition recent = begins && gap == null ? recentPositions.poll() : null;
+                recent != null && gap == null;
+                recent = recentPositions.poll()) {
+            boolean isSame = GapCheck.verify(recent, link.idAt(recent.sequence())) != Gap.REWRITTEN;
             gap = isSame ? null : Gap.REWRITTEN;
         }
-        anchors.clear();
-        anchors.add(present);
+        recentPositions.clear();
+        recentPositions.add(present);
         verified = gap == null ? present : null;
         return gap;
     }
@@ -356,13 +357,13 @@ final class FleetSession {
         if (from == null) {
             return;
         }
-        Inbound next = new Inbound(wakeUp);
+        ReceivedQueue next = new ReceivedQueue(wakeUp);
         inbound.end();
         inbound = next;
         expected = from.sequence() + 1;
         subscriptions++;
         // The queued message about lost messages is published from now on, so a later loss needs another message.
-        told = null;
+        queuedLossNotice = null;
         link.follow(expected, next::put);
         // The subscription is used only if the stream was not created again in the meantime.
         following = link.state().created().equals(stream.created());
@@ -386,10 +387,10 @@ final class FleetSession {
         if (!apply(new FleetBatch(before, to, true, isSoft(), List.of()))) {
             return false;
         }
-        anchors.clear();
-        anchors.add(to);
+        recentPositions.clear();
+        recentPositions.add(to);
         verified = null;
-        purgedAfter = stream.last();
+        purgedAllAfter = stream.last();
         state.figures.countGap(gap.word());
         String text = outcome() + text(gap, before, stream);
         LOG.warn("fleet {}: {}", settings.name(), text);
@@ -422,23 +423,23 @@ final class FleetSession {
      * detect the loss themselves.
      */
     private void tellOthers(StreamState stream, FleetPosition to) throws IOException {
-        if (to.equals(told)) {
+        if (to.equals(queuedLossNotice)) {
             // An earlier call has queued this message. The worker then refused the batch, so the check was repeated.
             return;
         }
         String last = Long.toString(stream.last());
         String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + last;
         queue(localId, FleetPurge.of(FleetPurge.Action.LOST, List.of(last), isSoft()));
-        told = to;
+        queuedLossNotice = to;
     }
 
     /**
      * Returns true if this node has purged all responses since the sender of the message {@code lost} detected its
      * loss. If several nodes detect the same loss and send such a message, this node therefore purges only once.
      */
-    private static boolean isCovered(FleetPurge lost, long purgedAfter) {
+    private static boolean isCovered(FleetPurge lost, long purgedAllAfter) {
         try {
-            return Long.parseLong(lost.targets().get(0)) < purgedAfter;
+            return Long.parseLong(lost.targets().get(0)) < purgedAllAfter;
         } catch (NumberFormatException e) {
             return false;
         }
@@ -448,7 +449,7 @@ final class FleetSession {
     private void purgeBeforeCatchingUp(FleetPosition present, StreamState stream)
             throws IOException, InterruptedException {
         if (apply(new FleetBatch(present, present, true, isSoft(), List.of()))) {
-            purgedAfter = stream.last();
+            purgedAllAfter = stream.last();
             state.figures.countGap("behind");
             state.event(
                     EventKind.FLEET_GAP,
@@ -496,8 +497,8 @@ final class FleetSession {
         }
         if (moveTo(outcome)) {
             state.figures.received.addAndGet(batch.positions().size());
-            purgedAfter = Math.max(purgedAfter, batch.lastLossNotice());
-            anchors.addAll(batch.positions());
+            purgedAllAfter = Math.max(purgedAllAfter, batch.lastLossNotice());
+            recentPositions.addAll(batch.positions());
             batch.own().forEach(at -> ownMessages.received(at.id(), at));
         }
         return true;
@@ -546,7 +547,7 @@ final class FleetSession {
                 if (message != null && message.instance().equals(instance)) {
                     // The purge is this node's own. This node applied it before it queued the message.
                     own.add(to);
-                } else if (message != null && mustApply(message.purge(), Math.max(purgedAfter, lastLossNotice))) {
+                } else if (message != null && mustApply(message.purge(), Math.max(purgedAllAfter, lastLossNotice))) {
                     messages.add(message);
                     bytes += next.body().length + 1;
                     if (message.purge().action() == FleetPurge.Action.LOST) {
@@ -569,10 +570,10 @@ final class FleetSession {
     }
 
     /** Returns true if the worker must apply a purge of another node. */
-    private static boolean mustApply(FleetPurge purge, long purgedAfter) {
+    private static boolean mustApply(FleetPurge purge, long purgedAllAfter) {
         return switch (purge.action()) {
             case MARK -> false;
-            case LOST -> !isCovered(purge, purgedAfter);
+            case LOST -> !isCovered(purge, purgedAllAfter);
             default -> true;
         };
     }

@@ -90,7 +90,7 @@ final class RingMembers {
                 count(next);
             }
             if (!target.isEmpty()) {
-                worker.readMembers();
+                worker.reloadMembers();
                 reader = target;
             }
         } catch (IOException e) {

@@ -44,5 +44,5 @@ interface WorkerPurges {
      *
      * @throws IOException if no worker answers
      */
-    void readMembers() throws IOException, InterruptedException;
+    void reloadMembers() throws IOException, InterruptedException;
 }

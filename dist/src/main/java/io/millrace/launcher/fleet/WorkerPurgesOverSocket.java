@@ -74,7 +74,7 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
     }
 
     @Override
-    public void readMembers() throws IOException, InterruptedException {
+    public void reloadMembers() throws IOException, InterruptedException {
         AdminReply reply = send("POST", FleetMembersResource.PATH);
         if (reply.status() != 200) {
             throw new IOException("the worker answered with status " + reply.status());

@@ -329,7 +329,7 @@ final class FakeFleet {
         }
 
         @Override
-        public void readMembers() throws IOException {
+        public void reloadMembers() throws IOException {
             check();
             membersRead++;
         }

@@ -71,7 +71,7 @@ class FleetModelTest {
             link = fleet.new Link(name);
             session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
             publishing = new OutboxPublisher(settings, link, outbox, state);
-            session.onOwn(publishing::received);
+            session.onOwnMessages(publishing::received);
         }
 
         /** Purges here, and queues the message. */

@@ -2,7 +2,7 @@ package io.millrace.proxy.edge;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.edge.EsiConfig;
-import io.millrace.proxy.esi.DocumentMarks;
+import io.millrace.proxy.esi.DocumentProperties;
 import io.millrace.proxy.esi.SurrogateControl;
 import io.millrace.proxy.http.FieldSection;
 import org.jspecify.annotations.Nullable;
@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
 /** The settings for the assembly of pages (ESI) of one remap rule. Immutable. */
 public final class EsiRule {
     private final EsiConfig config;
-    /** Bits of {@link DocumentMarks}. A response with at least one of these bits is an ESI document. */
+    /** Bits of {@link DocumentProperties}. A response with at least one of these bits is an ESI document. */
     private final int wanted;
 
     EsiRule(EsiConfig config) {
         this.config = config;
-        this.wanted = DocumentMarks.ASKED | (config.when() == EsiConfig.When.ALWAYS ? DocumentMarks.UNENCODED_HTML : 0);
+        this.wanted = DocumentProperties.ASKED
+                | (config.when() == EsiConfig.When.ALWAYS ? DocumentProperties.UNENCODED_HTML : 0);
     }
 
     /**
@@ -39,7 +40,7 @@ public final class EsiRule {
      * @param fields fields as the origin sent them
      */
     public boolean isDocument(FieldSection fields) {
-        return (DocumentMarks.of(fields) & wanted) != 0;
+        return (DocumentProperties.of(fields) & wanted) != 0;
     }
 
     /**
@@ -56,7 +57,7 @@ public final class EsiRule {
         if (known < 0) {
             // This check shows for most responses, without parsing their fields, that they have no mark.
             boolean mayHave = stored.isText() || SurrogateControl.CONTROL.isLineOf(stored.wireBytes());
-            known = mayHave ? DocumentMarks.of(stored.fields()) : 0;
+            known = mayHave ? DocumentProperties.of(stored.fields()) : 0;
             stored.noteDocumentMarks(known);
         }
         return known;

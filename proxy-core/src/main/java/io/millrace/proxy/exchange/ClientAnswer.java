@@ -322,9 +322,9 @@ final class ClientAnswer implements AssembledResponse.Caller {
      * @param head head of the response
      * @param position position of the first byte that the client lacks
      * @param end position after the last byte that the client wants
-     * @param length bytes of the whole body
+     * @param wholeLength bytes of the whole body
      */
-    record Missing(@Nullable StoreKey keptUnder, StoredHead head, long position, long end, long length) {}
+    record Missing(@Nullable StoreKey keptUnder, StoredHead head, long position, long end, long wholeLength) {}
 
     /** Returns the bytes that the client still lacks; null when they are unknown or consist of several ranges. */
     @Nullable
@@ -332,7 +332,8 @@ final class ClientAnswer implements AssembledResponse.Caller {
         Missing all = wanted;
         return all == null
                 ? null
-                : new Missing(all.keptUnder(), all.head(), all.position() + sender.bytes(), all.end(), all.length());
+                : new Missing(
+                        all.keptUnder(), all.head(), all.position() + sender.bytes(), all.end(), all.wholeLength());
     }
 
     /** Remembers which bytes the client wants, in case the source of the response fails in the middle. */

@@ -262,8 +262,8 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
     }
 
     @Override
-    public void onBatch() {
-        fastHits.onBatch();
+    public void beginBatch() {
+        fastHits.beginBatch();
     }
 
     @Override

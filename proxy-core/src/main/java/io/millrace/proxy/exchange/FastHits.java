@@ -48,8 +48,8 @@ final class FastHits {
         this.time = new LoopTickClock(clock);
     }
 
-    /** See {@link FastReceiver#onBatch}. */
-    void onBatch() {
+    /** See {@link FastReceiver#beginBatch}. */
+    void beginBatch() {
         time.forget();
     }
 

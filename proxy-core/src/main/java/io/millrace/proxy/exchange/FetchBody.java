@@ -142,6 +142,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             tee = body;
             if (writer != null) {
                 long bodyBytesMax = storingRules.storedBytesMax(writer.bytesMax(storingRules.storageShareMax()));
+                // A response with a key in keptUnder() keeps the received part in the store if the origin fails.
                 body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, bodyBytesMax);
                 body.notStoredIf(() -> fetch.isHardInvalidated() || fetch.isUnstorable());
             }

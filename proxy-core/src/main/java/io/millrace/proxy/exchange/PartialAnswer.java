@@ -176,7 +176,7 @@ final class PartialAnswer {
 
     private void resume(Decision decision, ClientAnswer.Missing missing, @Nullable StoredObject<StoredHead> object) {
         boolean same = object != null
-                && object.length() == missing.length()
+                && object.length() == missing.wholeLength()
                 && StrongValidator.isSame(object.head(), missing.head());
         if (object == null || !same) {
             if (object != null) {

@@ -158,7 +158,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
                 arriving = wanted;
                 partEnd = Math.min(part.range().end(), missing.end());
             }
-        } else if (head.status() == 200 && framing.contentLength() == missing.length()) {
+        } else if (head.status() == 200 && framing.contentLength() == missing.wholeLength()) {
             // The origin ignores ranges. The bytes that the client already has are dropped.
             StoredHead whole =
                     StoredHead.of(requestPlan.request(), head, requestMillis, nowMillis, requestPlan.cacheSettings());
@@ -174,7 +174,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
 
     private boolean isNext(PartialContent part) {
         return StrongValidator.isSame(missing.head(), part.whole())
-                && part.range().length() == missing.length()
+                && part.range().length() == missing.wholeLength()
                 && part.range().first() == wanted
                 && part.range().end() >= Math.min(missing.end(), wanted + RangeRequest.PIECE_BYTES);
     }

@@ -124,7 +124,7 @@ public final class Expression<S> {
      * @return false also if the equality cannot be proved
      */
     public boolean isSameFor(String field, String one, String other) {
-        return Residue.of(condition, field, one).equals(Residue.of(condition, field, other));
+        return ConditionRemainder.of(condition, field, one).equals(ConditionRemainder.of(condition, field, other));
     }
 
     private static <S> Field<S> fieldOf(Condition<S> comparison) {

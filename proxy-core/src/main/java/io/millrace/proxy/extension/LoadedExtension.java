@@ -21,7 +21,7 @@ public final class LoadedExtension {
     private final int index;
     private final ExtensionEntry entry;
     private final List<Hook> hooks;
-    private final Map<Hook, HookFigures> figures = new EnumMap<>(Hook.class);
+    private final Map<Hook, HookStatistics> figures = new EnumMap<>(Hook.class);
     private final Map<Hook, CircuitBreaker> breakers = new EnumMap<>(Hook.class);
     private final FastThreadLocal<RunningHook> running;
     private final ExtensionReports reports;
@@ -49,7 +49,7 @@ public final class LoadedExtension {
         this.nanoTime = nanoTime;
         this.hooks = Hook.of(entry.extension());
         for (Hook hook : hooks) {
-            figures.put(hook, new HookFigures());
+            figures.put(hook, new HookStatistics());
             breakers.put(hook, new CircuitBreaker(nanoTime));
         }
     }
@@ -85,8 +85,8 @@ public final class LoadedExtension {
     }
 
     /** Returns the statistics of a hook that the extension implements. */
-    public HookFigures figures(Hook hook) {
-        HookFigures found = figures.get(hook);
+    public HookStatistics figures(Hook hook) {
+        HookStatistics found = figures.get(hook);
         if (found == null) {
             throw new IllegalArgumentException("extension " + name() + " has no hook " + hook.label());
         }

@@ -205,7 +205,7 @@ public final class FastLane implements PlainReceiver {
             }
             in().getBytes(0, bytes, 0, end);
             if (batch.isEmpty()) {
-                parts.fast().onBatch();
+                parts.fast().beginBatch();
             }
             answer(connection, end, ended);
             if (connection.isGone() || (end < READ_BYTES && !ended)) {

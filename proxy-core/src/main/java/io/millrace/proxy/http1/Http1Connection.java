@@ -171,7 +171,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      */
     void answered(ByteBuf answers, boolean last, boolean now) {
         output.write(answers);
-        requestQueue.forgetDiscarded();
+        requestQueue.resetDiscardedBytes();
         deadline.await(Waiting.KEEP_ALIVE);
         if (last) {
             lingerAndClose();
@@ -188,7 +188,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         takeDecided(parsed, decided);
     }
 
-    /** Starts an exchange for a complete request without content. Takes ownership of the decision. */
+    /**
+     * Starts an exchange for a complete request without content.
+     *
+     * @param decided the cache decision that the fast lane has already made for this request, owned by this method;
+     *     null if it has made none
+     */
     void takeDecided(ParsedRequest parsed, @Nullable DecidedRequest decided) {
         anyBytes = true;
         takeRequest(parsed, decided);
@@ -230,7 +235,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && !output.isSending();
     }
 
-    /** Returns a fast-lane connection that continues this connection. Call after the channel has been released. */
+    /**
+     * Returns a fast-lane connection that continues this connection. Call after the channel has been released.
+     *
+     * @param laneStaysWithoutAnswer number of consecutive stays in the fast lane in which the lane answered nothing
+     */
     FastConnection demoted(FastLane to, PlainSocket socket, int laneStaysWithoutAnswer) {
         closing = true;
         return new FastConnection(to, socket, facts, deadline, requests, laneStaysWithoutAnswer);
@@ -239,7 +248,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /**
      * Begins an exchange.
      *
-     * @param decided the decision of the fast lane; null when the fast lane has not decided
+     * @param decided the cache decision that the fast lane has already made for this request; null if it has made none
      */
     void takeRequest(ParsedRequest parsed, @Nullable DecidedRequest decided) {
         if (stream != null) {
@@ -295,6 +304,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (handshaken) {
             handshaken = false;
             if (!anyBytes && requests == 0) {
+                // Sends the delayed TCP ACK now: a client with Nagle's algorithm sends its request only after it.
                 Transport.acknowledge(context.channel());
             }
         }
@@ -318,7 +328,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             lingerAndClose();
             return;
         }
-        requestQueue.forgetDiscarded();
+        requestQueue.resetDiscardedBytes();
         deadline.await(Waiting.KEEP_ALIVE);
         if (connections.endsIdle() && requestQueue.isEmpty()) {
             lingerAndClose();

@@ -51,7 +51,7 @@ final class PipelinedRequests {
     }
 
     /** Resets the count of discarded bytes: the request that they belonged to has ended. */
-    void forgetDiscarded() {
+    void resetDiscardedBytes() {
         discarded = 0;
     }
 

@@ -61,7 +61,7 @@ public final class TlsFastLane {
             return;
         }
         in.getBytes(from, bytes, 0, end);
-        receiver.onBatch();
+        receiver.beginBatch();
         int at = 0;
         try {
             while (at < end && connection.isBetweenRequests()) {

@@ -55,9 +55,12 @@ final class FrameProcessor implements FrameReader.Receiver {
         receiveWindowMax = bytes;
     }
 
-    /** Begins the processing of client bytes. All requests of one read share one time of arrival. */
+    /**
+     * Begins the processing of client bytes. All requests of one read share one time of arrival: the fast lane gets
+     * them as one batch, see {@link io.millrace.proxy.net.FastReceiver#beginBatch}.
+     */
     void beginRead() {
-        shared.parts().fast().onBatch();
+        shared.parts().fast().beginBatch();
     }
 
     void onTick(Http2Settings settings) {

@@ -14,7 +14,7 @@ public interface FastReceiver {
      * Marks the start of a batch of requests that one read received. Within a batch, the receiver may use the end
      * time of one request as the start time of the next, which saves a clock query.
      */
-    default void onBatch() {}
+    default void beginBatch() {}
 
     /**
      * Tries to answer a GET or HEAD without content. Writes the complete response to the stream before it returns, or

@@ -17,15 +17,15 @@ public final class OriginGroup {
     private final SelectionPolicy policy;
     private final BitSet retried = new BitSet(STATUSES);
     private final BitSet failures = new BitSet(STATUSES);
-    private final BitSet selves;
+    private final BitSet selfHosts;
 
     /**
      * @param hosts hosts in the order of the configuration
-     * @param selves indexes of the hosts that are this proxy itself, which occurs in groups of sibling proxies
+     * @param selfHosts indexes of the hosts that are this proxy itself, which occurs in groups of sibling proxies
      */
-    OriginGroup(OriginGroupConfig config, List<OriginHost> hosts, BitSet selves) {
+    OriginGroup(OriginGroupConfig config, List<OriginHost> hosts, BitSet selfHosts) {
         this.config = config;
-        this.selves = selves;
+        this.selfHosts = selfHosts;
         this.hosts = List.copyOf(hosts);
         policy = SelectionPolicy.of(config.policy());
         config.retry().responseCodes().forEach(retried::set);
@@ -33,8 +33,8 @@ public final class OriginGroup {
     }
 
     /** Returns true if a reload can keep this group: same configuration, same hosts that are this proxy itself. */
-    boolean hasConfig(OriginGroupConfig other, BitSet otherSelves) {
-        return config.equals(other) && selves.equals(otherSelves);
+    boolean hasConfig(OriginGroupConfig other, BitSet otherSelfHosts) {
+        return config.equals(other) && selfHosts.equals(otherSelfHosts);
     }
 
     public String name() {
@@ -52,7 +52,7 @@ public final class OriginGroup {
 
     /** Returns true if the host at this index is this proxy itself. Such a host never receives requests. */
     public boolean isSelf(int index) {
-        return selves.get(index);
+        return selfHosts.get(index);
     }
 
     /** Returns true if a response with this status leads to a retry on another host. */

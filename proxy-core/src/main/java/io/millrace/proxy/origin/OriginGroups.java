@@ -112,12 +112,12 @@ public final class OriginGroups {
         Map<String, OriginGroup> now = new LinkedHashMap<>();
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
-            BitSet selves = selves(config, isThisProxy);
+            BitSet selfHosts = selfHosts(config, isThisProxy);
             now.put(
                     config.name(),
-                    old != null && old.hasConfig(config, selves)
+                    old != null && old.hasConfig(config, selfHosts)
                             ? old
-                            : group(config, old, hostsOfRemovedGroups, selves));
+                            : group(config, old, hostsOfRemovedGroups, selfHosts));
         }
         generation = new Generation(now, gone(generation.gone, removed, now));
         for (OriginGroup group : now.values()) {
@@ -166,25 +166,25 @@ public final class OriginGroups {
      * Returns the indexes of the hosts that are this proxy. The result may change although the configuration of the
      * group does not, because it depends on the machine's addresses and the listening ports.
      */
-    private static BitSet selves(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
-        BitSet selves = new BitSet(0);
+    private static BitSet selfHosts(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
+        BitSet selfHosts = new BitSet(0);
         for (int i = 0; i < config.hosts().size(); i++) {
             Boolean configured = config.hosts().get(i).self();
-            selves.set(
+            selfHosts.set(
                     i,
                     configured == null
                             ? config.hosts().get(i).unixSocket() == null
                                     && isThisProxy.test(config.hosts().get(i).url())
                             : configured);
         }
-        return selves;
+        return selfHosts;
     }
 
     private OriginGroup group(
             OriginGroupConfig config,
             @Nullable OriginGroup old,
             Map<RuleUrl, OriginHost> hostsOfRemovedGroups,
-            BitSet selves) {
+            BitSet selfHosts) {
         Map<RuleUrl, OriginHost> known = new HashMap<>();
         if (old != null) {
             old.hosts().forEach(host -> known.put(host.url(), host));
@@ -208,7 +208,7 @@ public final class OriginGroups {
                                     event -> events.record(event))
                             : keptHost);
         }
-        return new OriginGroup(config, hosts, selves);
+        return new OriginGroup(config, hosts, selfHosts);
     }
 
     /** Creates the selection of hosts for a new event loop. */

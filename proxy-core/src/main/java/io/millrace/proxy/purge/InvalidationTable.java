@@ -238,11 +238,11 @@ public final class InvalidationTable implements Invalidations {
      * Adds a purge by pattern under the next stamp.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
-     * @param holdsSweep whether {@link #sweepable} omits the purge until {@link #release} is called
+     * @param delaysSweep whether {@link #sweepable} omits the purge until {@link #allowSweep} is called
      * @return the added entry; null, without a change, if too many purges by pattern are live
      */
     @Nullable
-    InvalidationEntry invalidate(PurgedPattern wanted, long stampMin, long undoableFrom, boolean holdsSweep) {
+    InvalidationEntry invalidate(PurgedPattern wanted, long stampMin, long undoableFrom, boolean delaysSweep) {
         lock.lock();
         try {
             if (patterns.isFull()) {
@@ -250,7 +250,7 @@ public final class InvalidationTable implements Invalidations {
             }
             long stamp = Math.max(newest + 1, stampMin);
             PurgedPattern pattern = wanted.at(stamp, stamp >>> STAMP_BITS);
-            if (holdsSweep) {
+            if (delaysSweep) {
                 held.add(stamp);
             }
             undos.dropBelow(undoableFrom);
@@ -285,8 +285,11 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Allows sweeps of a purge by pattern that was added with {@code holdsSweep}. Returns false if it was not held. */
-    boolean release(long stamp) {
+    /**
+     * Allows sweeps of a purge by pattern that was added with {@code delaysSweep}. Returns false if they were allowed
+     * already.
+     */
+    boolean allowSweep(long stamp) {
         lock.lock();
         try {
             return held.remove(stamp);

@@ -159,12 +159,12 @@ public final class Invalidator implements Journal.Owner {
     /**
      * Purges by pattern. When this method returns, lookups find no covered response of an earlier fetch.
      *
-     * @param holdsSweep whether sweeps must not remove covered responses before {@link #release}
+     * @param delaysSweep whether sweeps must not remove covered responses before {@link #allowSweep}
      * @param reply called once, when the purge is durable
      * @return false, without a change and a reply, if too many purges by pattern are live
      */
-    public boolean invalidate(PurgedPattern pattern, boolean holdsSweep, Executor replyOn, Reply reply) {
-        InvalidationEntry entry = table.invalidate(pattern, stampOfNow(), undoableFrom(), holdsSweep);
+    public boolean invalidate(PurgedPattern pattern, boolean delaysSweep, Executor replyOn, Reply reply) {
+        InvalidationEntry entry = table.invalidate(pattern, stampOfNow(), undoableFrom(), delaysSweep);
         if (entry == null) {
             return false;
         }
@@ -224,9 +224,9 @@ public final class Invalidator implements Journal.Owner {
         return table.sweepable(undoableFrom());
     }
 
-    /** Allows sweeps of a purge by pattern that was added with {@code holdsSweep}. No effect for other purges. */
-    public void release(long stamp) {
-        if (table.release(stamp)) {
+    /** Allows sweeps of a purge by pattern that was added with {@code delaysSweep}. No effect for other purges. */
+    public void allowSweep(long stamp) {
+        if (table.allowSweep(stamp)) {
             onPattern.run();
         }
     }
@@ -289,7 +289,7 @@ public final class Invalidator implements Journal.Owner {
         if (damaged) {
             log.error("the journal of invalidations is damaged: all responses stored so far count as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
-        } else if (condition != Journal.Condition.WHOLE) {
+        } else if (condition != Journal.Condition.COMPLETE) {
             if (condition == Journal.Condition.MISSING) {
                 log.warn("the storage has content but no journal of invalidations: all responses with a stamp count as"
                         + " invalidated");

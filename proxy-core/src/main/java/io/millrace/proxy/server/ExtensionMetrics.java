@@ -3,7 +3,7 @@ package io.millrace.proxy.server;
 import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.extension.FailureReason;
 import io.millrace.proxy.extension.Hook;
-import io.millrace.proxy.extension.HookFigures;
+import io.millrace.proxy.extension.HookStatistics;
 import io.millrace.proxy.extension.LoadedExtension;
 import io.millrace.proxy.observe.ExtensionMetric;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -17,7 +17,7 @@ public final class ExtensionMetrics {
         for (LoadedExtension extension : extensions.all()) {
             String name = extension.name();
             for (Hook hook : extension.hooks()) {
-                HookFigures figures = extension.figures(hook);
+                HookStatistics figures = extension.figures(hook);
                 metrics.supplyCounter(ExtensionMetric.CALLS, figures::calls, name, hook.label());
                 metrics.supplySeconds(ExtensionMetric.SECONDS, figures::nanos, name, hook.label());
                 for (FailureReason reason : FailureReason.values()) {

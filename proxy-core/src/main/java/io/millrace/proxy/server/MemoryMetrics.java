@@ -139,7 +139,7 @@ public final class MemoryMetrics implements MemorySource {
         long inUse = sum(parts);
         long idle = memory.idleBytes() + chunks - used;
         // Unused parts of new chunks have no pages yet, so only a part of the idle bytes is in RAM (resident).
-        long idleResident = Math.max(0, Math.min(idle, map.laterMappedBytes() - inUse));
+        long idleResident = Math.max(0, Math.min(idle, map.mappedAfterStartBytes() - inUse));
         long storeIdle = idle == 0 ? 0 : Math.round((double) idleResident * memory.idleBytes() / idle);
         parts.put("store_idle", storeIdle);
         parts.put("connections_idle", idleResident - storeIdle);

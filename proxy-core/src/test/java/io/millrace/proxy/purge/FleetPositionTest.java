@@ -27,7 +27,7 @@ class FleetPositionTest {
         @Override
         public void attach(Owner newOwner) {
             owner = newOwner;
-            newOwner.recovered(List.copyOf(entries), entries.isEmpty() ? Condition.NEW : Condition.WHOLE);
+            newOwner.recovered(List.copyOf(entries), entries.isEmpty() ? Condition.NEW : Condition.COMPLETE);
         }
 
         @Override

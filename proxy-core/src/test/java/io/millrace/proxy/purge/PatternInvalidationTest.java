@@ -39,7 +39,7 @@ class PatternInvalidationTest {
         @Override
         public void attach(Owner newOwner) {
             owner = newOwner;
-            newOwner.recovered(List.copyOf(entries), entries.isEmpty() ? Condition.NEW : Condition.WHOLE);
+            newOwner.recovered(List.copyOf(entries), entries.isEmpty() ? Condition.NEW : Condition.COMPLETE);
         }
 
         @Override
@@ -138,7 +138,7 @@ class PatternInvalidationTest {
                 stamp,
                 InvalidationEntry.of(InvalidationKind.PATTERN_RETIRED, false, stamp, stamp)
                         .bytes());
-        here.recovered(List.of(retired), Journal.Condition.WHOLE);
+        here.recovered(List.of(retired), Journal.Condition.COMPLETE);
         assertEquals(1, here.patterns().size());
     }
 
@@ -247,9 +247,9 @@ class PatternInvalidationTest {
         assertTrue(invalidator.invalidate(pattern, true, Runnable::run, (entries, failure) -> {}));
         assertEquals(1, told[0]);
         assertEquals(List.of(), invalidator.sweepable());
-        invalidator.release(invalidator.stamp() + 1);
+        invalidator.allowSweep(invalidator.stamp() + 1);
         assertEquals(1, told[0]);
-        invalidator.release(invalidator.stamp());
+        invalidator.allowSweep(invalidator.stamp());
         assertEquals(2, told[0]);
         assertEquals(1, invalidator.sweepable().size());
     }

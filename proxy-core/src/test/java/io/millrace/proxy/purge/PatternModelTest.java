@@ -68,7 +68,7 @@ final class PatternModelTest {
         @Override
         public void attach(Owner newOwner) {
             owner = newOwner;
-            newOwner.recovered(List.copyOf(entries), entries.isEmpty() ? Condition.NEW : Condition.WHOLE);
+            newOwner.recovered(List.copyOf(entries), entries.isEmpty() ? Condition.NEW : Condition.COMPLETE);
         }
 
         @Override
@@ -187,7 +187,7 @@ final class PatternModelTest {
             if (begun) {
                 purges.add(new Purge(pattern, soft, invalidator.stamp()));
                 if (held) {
-                    invalidator.release(invalidator.stamp());
+                    invalidator.allowSweep(invalidator.stamp());
                 }
             }
         }

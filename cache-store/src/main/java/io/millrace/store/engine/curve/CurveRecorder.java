@@ -202,12 +202,12 @@ public final class CurveRecorder {
             points.add(new CurvePoint(
                     point.scale(),
                     point.bytes(),
-                    point.tinyLfu().requests(),
-                    point.tinyLfu().bytes(),
-                    point.lru().requests(),
-                    point.lru().bytes(),
-                    point.s3Fifo().requests(),
-                    point.s3Fifo().bytes()));
+                    point.tinyLfu().requestHitRatio(),
+                    point.tinyLfu().byteHitRatio(),
+                    point.lru().requestHitRatio(),
+                    point.lru().byteHitRatio(),
+                    point.s3Fifo().requestHitRatio(),
+                    point.s3Fifo().byteHitRatio()));
         }
         return List.copyOf(points);
     }

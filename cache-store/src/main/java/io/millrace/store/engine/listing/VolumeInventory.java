@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the inventory of one volume up to date. An inventory is a file with an entry for each stored object. This class
- * adds entries, removes obsolete ones, and completes the inventory after missed changes.
+ * Keeps the {@link Inventory} of one volume up to date. An inventory is a file with an entry for each stored object.
+ * This class adds entries, removes obsolete ones, and completes the inventory after missed changes.
  *
  * <p>An entry is valid if the volume's index has the entry's record as the newest of its key. Removals and reclaimed
  * segments are not reported to the inventory. Instead, a sweep checks the entries and removes invalid ones. After
@@ -66,7 +66,7 @@ final class VolumeInventory<H> {
     /** Number of entries that did not fit. */
     private volatile long dropped;
     /** True if this inventory lacks entries, but {@link #growth} contains all of them. */
-    private boolean wholeAfterGrowth;
+    private boolean completeAfterGrowth;
     /** Time until which no work is done, on the scale of {@link System#nanoTime}. */
     private long pausedUntil = System.nanoTime();
 
@@ -248,7 +248,7 @@ final class VolumeInventory<H> {
         Inventory larger = growth;
         boolean kept = larger != null && growthAllocated && larger.put(hashHigh, hashLow, entry);
         if (!open.put(hashHigh, hashLow, entry)) {
-            wholeAfterGrowth = kept && (whole || wholeAfterGrowth);
+            completeAfterGrowth = kept && (whole || completeAfterGrowth);
             whole = false;
             if (!kept) {
                 long more = dropped + 1;
@@ -435,7 +435,7 @@ final class VolumeInventory<H> {
         if (behind) {
             whole = false;
             behind = false;
-            wholeAfterGrowth = false;
+            completeAfterGrowth = false;
             beginFill();
         }
         long most = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY_MIN);
@@ -494,9 +494,9 @@ final class VolumeInventory<H> {
         sweepAt = -1;
         long more = dropped + larger.dropped();
         dropped = more;
-        boolean complete = (whole || wholeAfterGrowth) && larger.dropped() == 0;
+        boolean complete = (whole || completeAfterGrowth) && larger.dropped() == 0;
         whole &= complete;
-        wholeAfterGrowth = false;
+        completeAfterGrowth = false;
         inventory = larger;
         open.replaceBy(larger);
         if (complete) {

@@ -98,7 +98,7 @@ public final class StoreJournal implements Journal {
         if (kept.isEmpty()) {
             condition = Condition.NEW;
         } else if (sound > 0) {
-            condition = Condition.WHOLE;
+            condition = Condition.COMPLETE;
         } else {
             condition = damaged > 0 ? Condition.DAMAGED : Condition.MISSING;
         }
@@ -192,7 +192,7 @@ public final class StoreJournal implements Journal {
         if (known == null) {
             throw new IllegalStateException("the journal has no owner");
         }
-        known.recovered(List.of(entry), Condition.WHOLE);
+        known.recovered(List.of(entry), Condition.COMPLETE);
         appendHere(entry, reply::accept);
     }
 

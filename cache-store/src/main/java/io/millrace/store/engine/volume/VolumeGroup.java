@@ -11,8 +11,8 @@ import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.engine.object.ObjectAppender;
 import io.millrace.store.engine.object.StoreObject;
 import io.millrace.store.io.FileIo;
+import io.millrace.store.recover.JoiningVolume;
 import io.millrace.store.recover.OpenedVolume;
-import io.millrace.store.recover.VolumeReturn;
 import io.millrace.store.recover.VolumeSet;
 import io.millrace.store.recover.VolumeSpec;
 import io.netty.buffer.ByteBufAllocator;
@@ -389,10 +389,10 @@ public final class VolumeGroup {
      *
      * @param superblock the superblock at the time the volume went offline, null to start empty
      */
-    public VolumeReturn open(Slot slot, @Nullable Superblock superblock) throws IOException {
-        VolumeReturn.Store store = new VolumeReturn.Store(storeId, generation, openCount);
-        VolumeReturn returned =
-                VolumeReturn.open(io, spec(slot.config(), null), store, superblock, allocator, listener);
+    public JoiningVolume open(Slot slot, @Nullable Superblock superblock) throws IOException {
+        JoiningVolume.Store store = new JoiningVolume.Store(storeId, generation, openCount);
+        JoiningVolume returned =
+                JoiningVolume.open(io, spec(slot.config(), null), store, superblock, allocator, listener);
         policies.attach(slot.number(), returned.volume());
         returned.volume().start();
         boolean whole = false;

@@ -6,7 +6,7 @@ import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.engine.object.ObjectAppender;
 import io.millrace.store.engine.volume.VolumeGroup.Slot;
-import io.millrace.store.recover.VolumeReturn;
+import io.millrace.store.recover.JoiningVolume;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -139,7 +139,7 @@ public final class VolumeSwitch {
         OfflineVolume offlineVolume = slot.offlineVolume() == null ? new OfflineVolume("failed") : slot.offlineVolume();
         // From here on changes are recorded, even if none were recorded for this volume before.
         group.put(slot.offline(offlineVolume));
-        VolumeReturn returned = group.open(slot, offlineVolume.isTooMany() ? null : offlineVolume.lastSuperblock());
+        JoiningVolume returned = group.open(slot, offlineVolume.isTooMany() ? null : offlineVolume.lastSuperblock());
         boolean joined = joinOrClose(slot, returned, offlineVolume);
         if (!joined) {
             returned.volume().close();
@@ -157,7 +157,7 @@ public final class VolumeSwitch {
      * Like {@link #join}, but closes a volume that fails. The failed volume starts empty the next time, because it may
      * lack some of the missed changes.
      */
-    private boolean joinOrClose(Slot slot, VolumeReturn returned, OfflineVolume offlineVolume) throws IOException {
+    private boolean joinOrClose(Slot slot, JoiningVolume returned, OfflineVolume offlineVolume) throws IOException {
         boolean failed = true;
         try {
             boolean joined = join(slot, returned, offlineVolume);
@@ -183,7 +183,7 @@ public final class VolumeSwitch {
      * Applies the missed changes to a volume and makes it a member. False if the volume fails, misses too many changes,
      * or cannot catch up with new changes.
      */
-    private boolean join(Slot slot, VolumeReturn returned, OfflineVolume offlineVolume) throws IOException {
+    private boolean join(Slot slot, JoiningVolume returned, OfflineVolume offlineVolume) throws IOException {
         Volume volume = returned.volume();
         // The other members record the new member first, so that they detect its absence at the next start.
         group.announce(volume);

@@ -97,12 +97,12 @@ public final class ImportState {
     }
 
     /** Resolves a path relative to the installation prefix of Traffic Server. */
-    public String fromPrefix(String path) {
+    public String resolveInInstallPrefix(String path) {
         return prefix.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
     /** Resolves a path relative to the configuration directory. */
-    public String fromDirectory(String path) {
+    public String resolveInConfigDirectory(String path) {
         return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 

@@ -163,10 +163,10 @@ final class RemapArguments {
             rule.settings().put("signed_urls.url", "client");
             return;
         }
-        Path file = Path.of(state.fromDirectory(text));
+        Path file = Path.of(state.resolveInConfigDirectory(text));
         if (!Files.exists(file)) {
             // The directory may be a copy. An absolute name then refers to the original directory.
-            file = Path.of(state.fromDirectory(String.valueOf(Path.of(text).getFileName())));
+            file = Path.of(state.resolveInConfigDirectory(String.valueOf(Path.of(text).getFileName())));
         }
         try {
             SigningKeys.parse(LoadedFile.read(file));

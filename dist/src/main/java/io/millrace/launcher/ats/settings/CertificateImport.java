@@ -231,7 +231,7 @@ public final class CertificateImport {
             directoryRecord.entry().note("the importer uses the record for the files of certificates");
         }
         return directoryRecord == null || directoryRecord.value() == null
-                ? state.fromDirectory(name)
-                : state.fromPrefix(directoryRecord.value() + "/" + name);
+                ? state.resolveInConfigDirectory(name)
+                : state.resolveInInstallPrefix(directoryRecord.value() + "/" + name);
     }
 }

@@ -355,7 +355,7 @@ public final class LogImport {
         String file = log == null ? "squid.log" : log.file();
         DraftNode node = state.draft()
                 .root()
-                .put("log.access.path", state.fromPrefix(directory.value() + "/" + file))
+                .put("log.access.path", state.resolveInInstallPrefix(directory.value() + "/" + file))
                 .from(directory.entry());
         if (log != null) {
             node.from(log.entry());

@@ -86,7 +86,7 @@ final class LogList {
             return;
         }
         if (directory != null && directory.value() != null) {
-            node.put("path", state.fromPrefix(directory.value() + "/" + log.file()))
+            node.put("path", state.resolveInInstallPrefix(directory.value() + "/" + log.file()))
                     .from(directory.entry());
         }
         writeRotation(node, log);

@@ -123,10 +123,10 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                     entry.notMapped("verify_client_ca_certs: copy the certificates of dir into the file");
                 }
                 String file = Yaml.text(node, "file");
-                return file.isEmpty() ? "" : state.fromDirectory(file);
+                return file.isEmpty() ? "" : state.resolveInConfigDirectory(file);
             }
             String file = text("verify_client_ca_certs");
-            return file.isEmpty() ? "" : state.fromDirectory(file);
+            return file.isEmpty() ? "" : state.resolveInConfigDirectory(file);
         }
 
         private void readBound(String key, String millraceKey) {

@@ -99,7 +99,9 @@ public final class OriginTlsImport {
         state.draft()
                 .set(
                         key,
-                        directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name),
+                        directory.isEmpty()
+                                ? state.resolveInConfigDirectory(name)
+                                : state.resolveInInstallPrefix(directory + "/" + name),
                         rec.entry());
     }
 
@@ -159,6 +161,8 @@ public final class OriginTlsImport {
 
     private String path(String pathRecord, String name) {
         String directory = state.records().value(pathRecord, "");
-        return directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name);
+        return directory.isEmpty()
+                ? state.resolveInConfigDirectory(name)
+                : state.resolveInInstallPrefix(directory + "/" + name);
     }
 }

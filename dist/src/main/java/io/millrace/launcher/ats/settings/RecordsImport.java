@@ -197,7 +197,10 @@ public final class RecordsImport {
                 } else {
                     boolean file = key.equals("dns.hosts_file");
                     state.draft()
-                            .set(key, file ? state.fromDirectory(value) : mapping.convert(key, value), rec.entry());
+                            .set(
+                                    key,
+                                    file ? state.resolveInConfigDirectory(value) : mapping.convert(key, value),
+                                    rec.entry());
                 }
             }
             if (!mapping.note().isEmpty()) {

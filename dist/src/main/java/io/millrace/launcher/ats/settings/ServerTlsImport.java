@@ -46,7 +46,9 @@ public final class ServerTlsImport {
             return null;
         }
         String directory = state.records().value(AUTHORITIES_PATH, "");
-        return directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name);
+        return directory.isEmpty()
+                ? state.resolveInConfigDirectory(name)
+                : state.resolveInInstallPrefix(directory + "/" + name);
     }
 
     /** Returns true if clients without a certificate are refused. */
@@ -69,8 +71,8 @@ public final class ServerTlsImport {
             draft.set(
                     "tls.ticket_keys_file",
                     directory.isEmpty()
-                            ? state.fromDirectory(rec.text())
-                            : state.fromPrefix(directory + "/" + rec.text()),
+                            ? state.resolveInConfigDirectory(rec.text())
+                            : state.resolveInInstallPrefix(directory + "/" + rec.text()),
                     rec.entry());
         });
         ifSet(

@@ -138,7 +138,7 @@ public final class StorageImport {
     private void writePath(SourceFile file, Entry entry, String path, String size) {
         try {
             DraftNode node = state.draft().addElement("storage", entry);
-            node.put("path", state.fromPrefix(path));
+            node.put("path", state.resolveInInstallPrefix(path));
             if (!size.isEmpty()) {
                 long bytes = Quantity.integer(size);
                 node.put("size", Quantity.size(bytes));

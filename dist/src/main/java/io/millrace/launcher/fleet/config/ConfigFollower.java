@@ -346,11 +346,11 @@ public final class ConfigFollower {
 
     /** A change of the files of {@link KeptRevision} in the state directory. */
     @FunctionalInterface
-    private interface Keeping {
+    private interface StateFileChange {
         void run() throws IOException;
     }
 
-    private void keep(Keeping change, long revision) {
+    private void keep(StateFileChange change, long revision) {
         try {
             change.run();
         } catch (IOException e) {

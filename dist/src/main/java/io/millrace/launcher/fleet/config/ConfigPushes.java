@@ -111,7 +111,7 @@ public final class ConfigPushes implements FleetConfigSource {
         return new Status(
                 fleet.name(),
                 fleet.node(),
-                word(problem),
+                stateName(problem),
                 problem,
                 Math.max(nodeState.revision(), fleet.revision()),
                 nodeState.newest(),
@@ -131,7 +131,7 @@ public final class ConfigPushes implements FleetConfigSource {
     }
 
     /** Returns the name of the state. A node is "disconnected" only if it has no connection to the servers. */
-    private String word(String problem) {
+    private String stateName(String problem) {
         if (!fleet.isOn()) {
             return "off";
         }

@@ -46,7 +46,7 @@ public final class CurveResource implements AdminResource {
     private static void write(JsonGenerator json, CurveView curve) {
         json.writeStringProperty("state", curve.isReady() ? "ready" : "measuring");
         if (!curve.isReady()) {
-            json.writeStringProperty("waits_for", curve.waitsFor());
+            json.writeStringProperty("waits_for", curve.notReadyReason());
         }
         json.writeNumberProperty("since_seconds", curve.sinceSeconds());
         json.writeNumberProperty("requests_total", curve.requestsTotal());

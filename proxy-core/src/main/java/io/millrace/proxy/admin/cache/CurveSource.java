@@ -13,9 +13,9 @@ public interface CurveSource {
     /**
      * The estimate. Immutable.
      *
-     * @param waitsFor reason why the figures are not usable yet: {@code requests} (too few simulated requests), {@code
-     *     fill} (the simulated cache of the present size is not full) or {@code change} (the gains of larger sizes
-     *     still change); empty if the figures are usable
+     * @param notReadyReason reason why the figures are not usable yet: {@code requests} (too few simulated requests),
+     *     {@code fill} (the simulated cache of the present size is not full) or {@code change} (the gains of larger
+     *     sizes still change); empty if the figures are usable
      * @param sinceSeconds time at which the simulation began, in seconds since 1970
      * @param requestsTotal requests since the simulation began
      * @param ramHitRatio measured share of the recent requests that were hits in the RAM tier
@@ -30,7 +30,7 @@ public interface CurveSource {
      * @param hosts the hosts with the most requests
      */
     record CurveView(
-            String waitsFor,
+            String notReadyReason,
             long sinceSeconds,
             long requestsTotal,
             double ramHitRatio,
@@ -44,7 +44,7 @@ public interface CurveSource {
             List<Host> hosts) {
         /** Returns whether the figures are usable. */
         public boolean isReady() {
-            return waitsFor.isEmpty();
+            return notReadyReason.isEmpty();
         }
     }
 

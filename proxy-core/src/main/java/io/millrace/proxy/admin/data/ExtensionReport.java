@@ -4,7 +4,7 @@ import io.millrace.proxy.admin.status.ExtensionsSource;
 import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.key.ExtensionJar;
 import io.millrace.proxy.extension.Hook;
-import io.millrace.proxy.extension.HookFigures;
+import io.millrace.proxy.extension.HookStatistics;
 import io.millrace.proxy.extension.LoadedExtension;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.spi.Extension;
@@ -38,7 +38,7 @@ final class ExtensionReport implements ExtensionsSource {
         ExtensionJar jar = jar(extension.name());
         List<HookStatus> hooks = new ArrayList<>();
         for (Hook hook : extension.hooks()) {
-            HookFigures figures = extension.figures(hook);
+            HookStatistics figures = extension.figures(hook);
             hooks.add(new HookStatus(hook.label(), figures.calls(), figures.failures(), figures.nanos()));
         }
         return new ExtensionStatus(

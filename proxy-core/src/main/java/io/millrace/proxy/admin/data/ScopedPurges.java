@@ -298,7 +298,7 @@ public final class ScopedPurges implements InvalidationService {
                     requested.site(),
                     requested.soft());
             if (failure != null) {
-                invalidator.release(last.stamp());
+                invalidator.allowSweep(last.stamp());
                 purges.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
                 report.completeExceptionally(new AdminException(
                         500,
@@ -320,7 +320,7 @@ public final class ScopedPurges implements InvalidationService {
                     isShared ? FleetOutbox.PENDING : null);
             purges.add(record, shared, loop.loop(), notQueued -> {
                 if (notQueued != null) {
-                    invalidator.release(last.stamp());
+                    invalidator.allowSweep(last.stamp());
                     report.completeExceptionally(FleetScopes.notQueued(notQueued));
                 } else if (counts) {
                     count(record, plan, previousStamps, uncounted, report);
@@ -329,6 +329,7 @@ public final class ScopedPurges implements InvalidationService {
                 }
             });
         };
+        // A counted purge by pattern is not swept before its count ends, because a sweep removes the counted objects.
         if (plan.pattern() == null) {
             invalidator.invalidate(plan.scopes(), requested.soft(), loop.loop(), reply);
         } else if (!invalidator.invalidate(plan.pattern(), counts, loop.loop(), reply)) {
@@ -358,7 +359,7 @@ public final class ScopedPurges implements InvalidationService {
                 ? PurgeCount.of(proxy.store(), invalidator, plan.scopes(), stamp, previousStamps)
                 : PurgeCount.of(proxy.store(), invalidator, pattern.at(stamp, stamp >>> PurgeId.TIME_SHIFT));
         count.end().thenAccept(counted -> {
-            invalidator.release(stamp);
+            invalidator.allowSweep(stamp);
             if (counted.isWhole()) {
                 Count all = counted.count();
                 proxy.shared().purges().counted(record.id(), all.objects(), all.bytes());
@@ -377,7 +378,7 @@ public final class ScopedPurges implements InvalidationService {
             purgeCounts.start(record, count);
         } catch (AdminException e) {
             // Too many counts are running. The purge is in force, but its objects are not counted.
-            invalidator.release(stamp);
+            invalidator.allowSweep(stamp);
             report.complete(uncounted);
         }
     }

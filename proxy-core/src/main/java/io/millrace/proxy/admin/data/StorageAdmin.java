@@ -35,7 +35,7 @@ public final class StorageAdmin implements StorageControl, CurveSource {
         return curve == null
                 ? null
                 : new CurveView(
-                        waitsFor(curve.stage()),
+                        notReadyReason(curve.stage()),
                         curve.sinceMillis() / 1000,
                         curve.requestsTotal(),
                         curve.ramHits(),
@@ -51,7 +51,7 @@ public final class StorageAdmin implements StorageControl, CurveSource {
                                 .toList());
     }
 
-    private static String waitsFor(StoreStatistics.CurveStage stage) {
+    private static String notReadyReason(StoreStatistics.CurveStage stage) {
         return stage == StoreStatistics.CurveStage.READY ? "" : stage.name().toLowerCase(Locale.ROOT);
     }
 

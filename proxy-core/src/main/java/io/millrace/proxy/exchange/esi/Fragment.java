@@ -1,6 +1,6 @@
 package io.millrace.proxy.exchange.esi;
 
-import io.millrace.proxy.esi.DocumentMarks;
+import io.millrace.proxy.esi.DocumentProperties;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
@@ -151,7 +151,7 @@ final class Fragment implements ClientStream {
         int status = head.status();
         if (status < 200 || status > 299 || status == 206) {
             refusal = "esi-fragment-" + status;
-        } else if (DocumentMarks.isEncoded(head.fieldsAfterEdits())) {
+        } else if (DocumentProperties.isEncoded(head.fieldsAfterEdits())) {
             refusal = "esi-fragment-encoding";
         } else {
             refusal = null;

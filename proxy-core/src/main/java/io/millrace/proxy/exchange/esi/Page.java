@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange.esi;
 
 import io.millrace.proxy.edge.EsiRule;
-import io.millrace.proxy.esi.DocumentMarks;
+import io.millrace.proxy.esi.DocumentProperties;
 import io.millrace.proxy.esi.EsiDocument;
 import io.millrace.proxy.esi.EsiParser;
 import io.millrace.proxy.esi.EsiSyntaxException;
@@ -83,7 +83,7 @@ final class Page {
      * @param length bytes of the content; negative if unknown
      */
     void begin(long length) {
-        if (DocumentMarks.isEncoded(head.fieldsAfterEdits())) {
+        if (DocumentProperties.isEncoded(head.fieldsAfterEdits())) {
             end.onPageFailure(PageFailure.document(
                     "esi-encoding", "the document of the page has a content coding, so its markup cannot be read"));
         } else if (length > documentBytesMax) {

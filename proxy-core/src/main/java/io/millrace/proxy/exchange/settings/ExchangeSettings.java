@@ -102,14 +102,14 @@ public record ExchangeSettings(
     /**
      * Creates the settings from a configuration.
      *
-     * @param built the configuration with which the store was opened; a reload does not replace it
+     * @param startConfig the configuration with which the store was opened; a reload does not replace it
      * @param forward the settings of the forward proxy
      * @param extensions hooks of extensions for each rule; null if there are no extensions
      * @param geo the databases of IP address locations; null if the configuration names none
      */
     public static ExchangeSettings of(
             ProxyConfig config,
-            ProxyConfig built,
+            ProxyConfig startConfig,
             ForwardSettings forward,
             @Nullable HookChains extensions,
             @Nullable GeoFiles geo) {
@@ -140,13 +140,13 @@ public record ExchangeSettings(
                 CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),
                 forward,
-                VolumeChoice.of(built),
+                VolumeChoice.of(startConfig),
                 fetch,
                 origin.markdown(),
                 origin.source(),
                 new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
-                !built.storage().isEmpty(),
+                !startConfig.storage().isEmpty(),
                 new Via(via.name()),
                 new ViaText(via.name(), level(via.request())),
                 new ViaText(via.name(), level(via.response())),

@@ -16,7 +16,8 @@ import java.util.List;
  * {@code VmFlags}
  * @param jvm memory at addresses that the JVM reserved at its start, such as metaspace and tables of the garbage
  * collector
- * @param laterMappedBytes anonymous memory mapped after the start: large blocks of malloc, and chunks of buffer pools
+ * @param mappedAfterStartBytes anonymous memory mapped after the start: large blocks of malloc, and chunks of buffer
+ *     pools
  * @param index pages of the volumes' indexes
  * @param inventory pages of inventories, the tables of stored objects
  * @param files pages of all other files
@@ -28,7 +29,7 @@ public record MemoryMap(
         long data,
         long malloc,
         long jvm,
-        long laterMappedBytes,
+        long mappedAfterStartBytes,
         long index,
         long inventory,
         long files) {
@@ -96,7 +97,7 @@ public record MemoryMap(
 
     /** The sum of anonymous memory in bytes. */
     public long anonymous() {
-        return heap + code + stacks + data + malloc + jvm + laterMappedBytes;
+        return heap + code + stacks + data + malloc + jvm + mappedAfterStartBytes;
     }
 
     /** A parser of {@code smaps}. Holds the sums up to the current line, and the mapping of this line. */
@@ -111,7 +112,7 @@ public record MemoryMap(
         private long data;
         private long malloc;
         private long jvm;
-        private long laterMappedBytes;
+        private long mappedAfterStartBytes;
         private long index;
         private long inventory;
         private long files;
@@ -185,7 +186,7 @@ public record MemoryMap(
                 unnamed.add(new Range(start, end));
                 long jvmBytes = shareOfJvm();
                 jvm += jvmBytes;
-                laterMappedBytes += anonymous - jvmBytes;
+                mappedAfterStartBytes += anonymous - jvmBytes;
             }
         }
 
@@ -213,7 +214,7 @@ public record MemoryMap(
         }
 
         MemoryMap result() {
-            return new MemoryMap(heap, code, stacks, data, malloc, jvm, laterMappedBytes, index, inventory, files);
+            return new MemoryMap(heap, code, stacks, data, malloc, jvm, mappedAfterStartBytes, index, inventory, files);
         }
     }
 }

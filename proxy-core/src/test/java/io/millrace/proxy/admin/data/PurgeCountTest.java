@@ -47,7 +47,7 @@ class PurgeCountTest {
     private static final class NoJournal implements Journal {
         @Override
         public void attach(Owner owner) {
-            owner.recovered(List.of(), Condition.WHOLE);
+            owner.recovered(List.of(), Condition.COMPLETE);
         }
 
         @Override

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The kinds of requests whose latest log records the proxy keeps. A request may be of several kinds. */
+/**
+ * The kinds of requests whose latest log records the proxy keeps in memory, so that they can be shown later. A request
+ * may be of several kinds.
+ */
 public enum KeptKind {
     /** The first byte of the response came after {@code log.slow_threshold}. */
     SLOW,

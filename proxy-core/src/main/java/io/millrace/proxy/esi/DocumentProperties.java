@@ -4,7 +4,7 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 
 /** The properties of response fields that decide whether a response is an ESI document, as bits. No state. */
-public final class DocumentMarks {
+public final class DocumentProperties {
     /** Surrogate-Control asks for ESI. */
     public static final int ASKED = 1;
 
@@ -13,7 +13,7 @@ public final class DocumentMarks {
 
     private static final String HTML = "text/html";
 
-    private DocumentMarks() {}
+    private DocumentProperties() {}
 
     /** Returns the bits of the properties that the fields of a response have. */
     public static int of(FieldSection fields) {

@@ -9,11 +9,11 @@ import java.util.TreeSet;
  * comparisons of other fields, in a normal form. Equal remainders have equal results for all values of the other
  * fields. Stateless.
  */
-final class Residue {
+final class ConditionRemainder {
     private static final String TRUE = "true";
     private static final String FALSE = "false";
 
-    private Residue() {}
+    private ConditionRemainder() {}
 
     /**
      * Returns the remainder of a condition.

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param volume the volume, whose threads are not started yet
  * @param kept true if the content of the volume is valid; false if the volume starts empty
  */
-public record VolumeReturn(Volume volume, boolean kept) {
+public record JoiningVolume(Volume volume, boolean kept) {
     /** The store that the volume joins. Its generation increases when a volume is lost. Immutable. */
     public record Store(UUID id, long generation, long openCount) {}
 
@@ -30,7 +30,7 @@ public record VolumeReturn(Volume volume, boolean kept) {
      * @param offlineSuperblock the superblock when the volume went offline; null if the volume must start empty
      * @throws IOException if the volume cannot be opened, or if another store holds its lease
      */
-    public static VolumeReturn open(
+    public static JoiningVolume open(
             FileIo io,
             VolumeSpec spec,
             Store store,
@@ -48,7 +48,7 @@ public record VolumeReturn(Volume volume, boolean kept) {
             }
             Volume volume = IndexOpening.open(io, files, allocator, listener);
             opened = true;
-            return new VolumeReturn(volume, kept);
+            return new JoiningVolume(volume, kept);
         } finally {
             if (!opened) {
                 files.close();

@@ -3,12 +3,12 @@ package io.millrace.proxy.extension;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The statistics of one hook of one extension: calls, durations and failures. Thread-safe. */
-public final class HookFigures {
+public final class HookStatistics {
     private final LongAdder calls = new LongAdder();
     private final LongAdder nanos = new LongAdder();
     private final LongAdder[] failures = new LongAdder[FailureReason.values().length];
 
-    HookFigures() {
+    HookStatistics() {
         for (int i = 0; i < failures.length; i++) {
             failures[i] = new LongAdder();
         }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The received messages of one subscription. If the queue is full, the NATS client's thread that delivers messages
  * waits. The NATS client then keeps further messages, within a limit of its own. Thread-safe.
  */
-final class Inbound {
+final class ReceivedQueue {
     /** Limit of messages that wait. */
     private static final int MAX = 8192;
 
@@ -21,7 +21,7 @@ final class Inbound {
     private volatile boolean ended;
 
     /** @param wakeUp runs after each message, to wake the thread of the fleet */
-    Inbound(Runnable wakeUp) {
+    ReceivedQueue(Runnable wakeUp) {
         this.wakeUp = wakeUp;
     }
 
