@@ -263,7 +263,7 @@ final class AcmeIssuer implements CertificateIssuer {
         try {
             int end = pem.indexOf("-----END CERTIFICATE-----");
             if (end < 0) {
-                throw new IOException("the issuer's answer contains no certificate in PEM");
+                throw new IOException("a stored certificate is not in PEM");
             }
             String first = pem.substring(0, end) + "-----END CERTIFICATE-----\n";
             return (X509Certificate) CertificateFactory.getInstance("X.509")

@@ -217,7 +217,7 @@ class CorsOnTheWireTest {
     void explainSaysWhoMayReadTheAnswer() throws Exception {
         start("cors: {origins: 'https://a.example', credentials: true}");
         assertEquals(
-                "scripts of https://a.example may read the answer, also with credentials",
+                "scripts of https://a.example may read the answer; permitted origins may send credentials",
                 explained("GET", new Field("Origin", "https://a.example")).get("cors"));
         assertEquals(
                 "the request has no Origin, so the answer permits no script",

@@ -30,8 +30,8 @@ public record Instances(List<Candidate> checked) {
     private static final int POINTER_BYTES_MAX = 4096;
 
     /**
-     * A location and the state of the socket there. The path contains a {@code *} if its parent directory is missing or
-     * empty.
+     * A location and the state of the socket there. The path contains a {@code *} instead of the name of a state
+     * directory if their parent directory cannot be listed, or if no state directory contains a socket.
      */
     public record Candidate(Path socket, SocketState state) {}
 

@@ -35,7 +35,7 @@ final class LruCache implements SimulatedCache {
         while (queue.bytes() > bytesMax) {
             SampledKey oldest = keys.byId(queue.last());
             if (oldest == null) {
-                throw new IllegalStateException("a listed key has no id");
+                throw new IllegalStateException("an id in the queue has no key");
             }
             remove(oldest);
         }

@@ -65,7 +65,7 @@ final class S3FifoCache implements SimulatedCache {
     private SampledKey last(KeyQueue queue) {
         SampledKey oldest = keys.byId(queue.last());
         if (oldest == null) {
-            throw new IllegalStateException("a listed key has no id");
+            throw new IllegalStateException("an id in the queue has no key");
         }
         return oldest;
     }

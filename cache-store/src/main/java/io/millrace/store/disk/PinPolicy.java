@@ -3,7 +3,8 @@ package io.millrace.store.disk;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Decides which pins of objects the reclaimer honours. A pin makes the volume keep an object until a given time.
+ * Decides which pins of objects the reclaimer honours. A pin makes the volume keep an object until a given time. It is
+ * not a pin of {@link io.millrace.store.disk.segment.SegmentPins}, which lasts while a reader uses a segment.
  *
  * <p>Thread-safe.
  */

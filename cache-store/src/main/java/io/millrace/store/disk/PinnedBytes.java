@@ -11,10 +11,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Counts the bytes of pinned records in each segment of a volume. A pinned record belongs to an object that the volume
- * keeps until a given time. A record counts from its write until its segment is reclaimed, even if it was replaced or
- * removed. For segments written before the volume was opened, {@link #step} reads the count from the footer of the
- * segment's summary (list of records), between other tasks. The active segment has no summary yet, so
- * {@link SegmentLog} scans its records instead. That scan counts no blocks, because their headers contain no pin.
+ * keeps until a given time; the pins of readers are in {@link io.millrace.store.disk.segment.SegmentPins}. A record
+ * counts from its write until its segment is reclaimed, even if it was replaced or removed. For segments written before
+ * the volume was opened, {@link #step} reads the count from the footer of the segment's summary (list of records),
+ * between other tasks. The active segment has no summary yet, so {@link SegmentLog} scans its records instead. That
+ * scan counts no blocks, because their headers contain no pin.
  *
  * <p>Changed on the volume's thread; read on any.
  */

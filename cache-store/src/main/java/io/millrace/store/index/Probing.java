@@ -6,8 +6,9 @@ import java.lang.invoke.VarHandle;
  * Linear probing over a {@link SlotTable}.
  *
  * <p>An entry stays in its slot until it is removed. A removal leaves a deletion mark only if the removed entry
- * displaced a later one. Otherwise its slot and the marks before it become empty again. Therefore probe sequences stay
- * short while a full store replaces old entries by new ones.
+ * displaced a later one, or if a search for such an entry ends at {@link #MARK_SCAN_SLOTS_MAX} slots. Otherwise its
+ * slot and the marks before it become empty again. Therefore probe sequences stay short while a full store replaces old
+ * entries by new ones.
  *
  * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} may be called from any thread. The other methods are confined
  * to the thread that changes the table.

@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The membership of this node in a fleet: nodes that exchange purges over NATS. One thread connects to the NATS
  * servers, publishes the outbox (the file of this node's unpublished purges), and passes purges of other nodes to the
- * worker. Without the section {@code fleet}, there is no thread and no class of the NATS client.
+ * worker. Until a configuration has the section {@code fleet}, there is no thread and no class of the NATS client.
+ * After a reload without the section, the thread waits for a reload that adds it.
  *
  * <p>Thread-safe.
  */

@@ -243,7 +243,9 @@ final class FieldRules {
     }
 
     /**
-     * Writes the changes into the remap rules, or into {@code rules} for all requests if they are the same everywhere.
+     * Writes the changes into the remap rules. Writes the changes of requests into {@code rules} for all requests
+     * instead, if there are several remap rules and all have the same changes of requests. The same applies to the
+     * changes of responses if all remap rules have the same ones, and {@code common} contains all their directives.
      *
      * @param common blocks whose directives all requests inherit
      */

@@ -27,7 +27,9 @@ public final class ChallengeAnswers {
     /** Path prefix of the challenge requests of issuers. */
     public static final String PATH = "/.well-known/acme-challenge/";
 
-    /** Limit of running and queued reads. Further requests are sent to the origin, as for an unknown token. */
+    /**
+     * Limit of queued reads; one more read runs. Further requests are sent to the origin, as for an unknown token.
+     */
     private static final int READS_MAX = 256;
 
     private static final int ANSWER_BYTES_MAX = 4096;

@@ -6,7 +6,9 @@ import io.millrace.proxy.http.ListCursor;
 import io.millrace.proxy.http.ResponseHead;
 import java.nio.charset.StandardCharsets;
 
-/** The fields of the CORS protocol, and their removal from origin requests and stored responses. Stateless. */
+/**
+ * The fields of the CORS protocol. Removes them from stored responses, and Origin from origin requests. Stateless.
+ */
 public final class CorsFields {
     static final FieldName ALLOW_ORIGIN = FieldName.of("Access-Control-Allow-Origin");
     static final FieldName ALLOW_CREDENTIALS = FieldName.of("Access-Control-Allow-Credentials");

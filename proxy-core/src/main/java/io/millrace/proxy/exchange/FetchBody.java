@@ -51,8 +51,9 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         boolean isUnstorable();
 
         /**
-         * Called when neither a reader nor the store needs more content: ends the fetch and cancels the origin's
-         * response.
+         * Called when the rest of the content is useless: ends the fetch and cancels the origin's response. Either no
+         * reader is left and the store does not need the rest, or does not get it in the time limit of a fill without
+         * readers. Or the stored first part cannot be read.
          */
         void onUnneeded();
     }

@@ -86,6 +86,6 @@ record EdgeText(
                     : "the request has no Origin, so the answer permits no script";
         }
         return "scripts of " + origin + (cors.allows(origin) ? " may read the answer" : " may not read the answer")
-                + (cors.credentials() ? ", also with credentials" : "");
+                + (cors.credentials() ? "; permitted origins may send credentials" : "");
     }
 }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The result of a hook, which may arrive after the call of the hook. The first result is used; further results count as
  * failures.
  *
- * <p>{@link #await} and its callback are confined to one event loop; the other methods are thread-safe.
+ * <p>{@link #await}, its callback and {@link #forget} are confined to one event loop; the other methods are
+ * thread-safe.
  *
  * @param <V> the type of the view that was passed to the hook
  */
@@ -101,7 +102,7 @@ class HookReply<V> implements Continuation<V> {
     /**
      * Waits for the result.
      *
-     * @param then runs once on the loop: during this call if the result is known already, otherwise later
+     * @param then runs once, as a later task of the loop, even if the result is known already
      */
     void await(EventExecutor loop, Runnable then) {
         long nanos = extension.entry().deadlineNanos();

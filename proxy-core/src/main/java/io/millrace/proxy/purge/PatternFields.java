@@ -112,8 +112,8 @@ final class PatternFields {
     }
 
     /**
-     * Returns the purge of all URLs of the target's host. If that host is an address of this proxy, and not a site, the
-     * purge applies to every site.
+     * Returns the purge of all URLs of the target's host. The purge covers every site if the host names no site, as
+     * {@code InvalidationScopes.coversEverySite} decides.
      */
     static PurgeRequest ofAll(TargetUri target) {
         return new PurgeRequest.Matching(root(target), "", Map.of(), null, root(target));

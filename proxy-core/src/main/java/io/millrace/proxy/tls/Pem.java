@@ -29,7 +29,8 @@ final class Pem {
     /**
      * Returns all blocks in file order. Text between blocks is skipped.
      *
-     * @throws IllegalArgumentException if a block has no end or is not base64
+     * @throws IllegalArgumentException if a BEGIN line or a block has no end, if a key is encrypted, or if the length
+     *     of the base64 text is not valid. Characters outside of the base64 alphabet are skipped
      */
     static List<Block> blocks(byte[] file) {
         String text = new String(file, StandardCharsets.ISO_8859_1);

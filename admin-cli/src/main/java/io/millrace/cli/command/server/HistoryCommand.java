@@ -88,7 +88,10 @@ public final class HistoryCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    /** Returns the shortest step with which a table of {@code span} seconds has at most {@link #LINES_MAX} lines. */
+    /**
+     * Returns the shortest step with which a table of {@code span} seconds has about {@link #LINES_MAX} lines at most.
+     * If there is none, because the span exceeds 217 days, returns the longest step.
+     */
     private static long step(long span) {
         for (long candidate : STEPS) {
             if (span / candidate <= LINES_MAX) {

@@ -53,7 +53,7 @@ final class ShellHistory {
         return lines;
     }
 
-    /** Adds a line, unless it equals the last line, begins with a space or is too long. */
+    /** Adds a line, unless it is blank, equals the last line, begins with a space or is too long. */
     void add(String line) {
         boolean repeated = !lines.isEmpty() && lines.get(lines.size() - 1).equals(line);
         if (!line.isBlank() && !line.startsWith(" ") && !repeated && line.length() <= LINE_LENGTH_MAX) {

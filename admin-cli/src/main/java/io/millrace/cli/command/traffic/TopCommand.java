@@ -30,7 +30,7 @@ import picocli.CommandLine.Option;
             "Rates, hits, bytes, connections, RAM and disk, origins. Without a terminal",
             "it prints one frame and ends."
         },
-        footer = {"", "Keys: q ends, p pauses and resumes, any other key updates at once."})
+        footer = {"", "Keys: q ends, p pauses and resumes, any other key updates unless paused."})
 public final class TopCommand extends ApiCommand {
     private static final Duration KEY_PERIOD = Duration.ofMillis(100);
     private static final double NANOS_PER_SECOND = 1e9;

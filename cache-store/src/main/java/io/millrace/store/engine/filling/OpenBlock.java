@@ -18,7 +18,9 @@ final class OpenBlock {
     int covered;
     /** True after the block was passed to the volume's thread, when all its bytes were present. */
     boolean submitted;
-    /** The writer that wrote last. When it ends, an unsubmitted block without another active writer is removed. */
+    /**
+     * The writer that wrote last. When it ends, an unsubmitted block is removed, unless the writer before is active.
+     */
     private Object writer;
     /** The writer that wrote before the last one. */
     private @Nullable Object writerBefore;
@@ -43,7 +45,10 @@ final class OpenBlock {
         return writer == candidate || writerBefore == candidate || hasEarlierWriter;
     }
 
-    /** Handles the end of a writer. Returns false if the block has no active writer any more. */
+    /**
+     * Handles the end of a writer. Returns false if it wrote last, and the writer before it is not active. Earlier
+     * writers are not checked, because they are not known.
+     */
     boolean writerEnded(Object ended, BlockClaims writers) {
         Object before = writerBefore;
         if (writer == ended) {

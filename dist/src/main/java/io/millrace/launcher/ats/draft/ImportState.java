@@ -129,7 +129,7 @@ public final class ImportState {
             return usual;
         }
         String name = relative(rec.value());
-        rec.entry().note("the named file was read");
+        rec.entry().note("the importer reads the file of this name");
         if (!name.equals(usual) && !Files.exists(directory.resolve(name))) {
             problem(rec.entry(), rec.value() + ": no such file");
         }

@@ -30,7 +30,7 @@ final class Uploads {
 
     private Uploads() {}
 
-    /** Reads a number without a sign. */
+    /** Reads a number that is not negative. */
     static long number(String text, String name) throws AdminException {
         try {
             long number = Long.parseLong(text);

@@ -191,7 +191,10 @@ public final class EncodedHeads {
         return tags == null || tags.contains("W/") ? transformed(notModified) : notModified;
     }
 
-    /** Returns true if extensions may transform the content: it has no coding, and the origin does not forbid it. */
+    /**
+     * Returns true if extensions may transform the content: it has no coding, and the origin does not forbid it. False
+     * for the statuses 204, 206 and 304.
+     */
     public static boolean mayTransform(ResponseHead response) {
         return switch (response.status()) {
             case 204, 206, 304 -> false;

@@ -92,7 +92,7 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** Warns of files that other users can read. */
+    /** Warns of files that other users can access. */
     public void warnOfReadableFiles(ConfigValues values) {
         List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         for (int i = 0; i < listeners.size(); i++) {
@@ -136,7 +136,7 @@ public final class FilePermissionChecks {
                     problems.placeOf(path, wholeFile),
                     path,
                     key + " has mode " + FileMode.text(bits)
-                            + ": every user of this machine can read it; run 'chmod o= " + key + "'");
+                            + ": every user of this machine has access to it; run 'chmod o= " + key + "'");
         }
     }
 

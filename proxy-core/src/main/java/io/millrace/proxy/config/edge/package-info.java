@@ -1,4 +1,4 @@
-/** Keys, records and checks of CORS, canary splits and mirroring. */
+/** Keys, records and checks of CORS, ESI, canary splits and mirroring. */
 @NullMarked
 package io.millrace.proxy.config.edge;
 

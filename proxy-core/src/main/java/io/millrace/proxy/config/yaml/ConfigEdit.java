@@ -18,11 +18,12 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
  * The result of writing one value into the text of a configuration file. All other characters are kept: comments,
- * order, blanks. If the exact position of the value is uncertain, nothing is written, and the obstacle contains the
- * line. To verify the edit, the caller must parse the changed text and compare its values. Immutable.
+ * order, blanks. If the exact position of the value is uncertain, nothing is written, and there is an obstacle. To
+ * verify the edit, the caller must parse the changed text and compare its values. Immutable.
  *
  * @param text the changed text; null if there is an obstacle
- * @param obstacle why nothing was written, with file, line and column; empty on success
+ * @param obstacle why nothing was written; with file, line and column if a part of the file is the reason; empty on
+ *     success
  */
 public record ConfigEdit(@Nullable String text, String obstacle) {
     private static final String INDENT = "  ";
@@ -88,7 +89,8 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         try {
             ConfigKey<?> key = ConfigCatalog.find(path);
             if (key == null || !(root instanceof MappingNode mapping)) {
-                throw new Obstacle(name + " has no section to add " + path);
+                throw new Obstacle(
+                        name + ": " + path + " cannot be added: the file is not a mapping, or the key is unknown");
             }
             String edited = write(source, mapping, List.of(path.split("\\.", -1)), yaml(key, value));
             return new ConfigEdit(hasByteOrderMark ? "\uFEFF" + edited : edited, "");

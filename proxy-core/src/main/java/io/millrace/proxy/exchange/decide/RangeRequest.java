@@ -60,8 +60,9 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     }
 
     /**
-     * Returns true if a 206 to the request of {@link #forMiss} contains the first byte of the client's range. The
-     * requested range is larger than the client's range, but an origin may send less of it (RFC 9110 s15.3.7).
+     * Returns false if a 206 to the request of {@link #forMiss} lacks the first byte of the client's range. The
+     * requested range is larger than the client's range, but an origin may send less of it (RFC 9110 s15.3.7). Returns
+     * true if this cannot be checked: for a suffix range, for several ranges, or without a valid Content-Range.
      */
     public static boolean coversFirstByte(RequestHead request, FieldSection answer) {
         ContentRange range = ContentRange.of(answer);

@@ -67,7 +67,7 @@ final class ResponseGrammar {
 
     private static @Nullable String lineProblem(byte[] bytes, int from, int lf) {
         if (lf == from || bytes[lf - 1] != '\r') {
-            return "a line ends with a bare LF";
+            return "a line ends with a bare LF or without LF";
         }
         int end = lf - 1;
         if (end == from) {

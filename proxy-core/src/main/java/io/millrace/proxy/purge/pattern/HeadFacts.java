@@ -33,7 +33,7 @@ record HeadFacts(StoredUrl url, StoredHead head, long bodyBytes, long seconds) i
         return StoredSummary.typeOf(head);
     }
 
-    /** Returns whole seconds, which is the unit of the inventory. */
+    /** Returns the age in nanoseconds, a whole number of seconds: the inventory contains only whole seconds. */
     @Override
     public long ageNanos() {
         return TimeUnit.SECONDS.toNanos(Math.max(0, seconds - head.responseTimeMillis() / 1000));

@@ -87,7 +87,10 @@ final class PatternSweep {
         return hasAbortedWriters;
     }
 
-    /** Runs the sweep. Returns true if it is complete: no covered object is stored any more, also after a restart. */
+    /**
+     * Runs the sweep. Returns true if it is complete, also after a restart: no object that a hard purge covers is
+     * stored any more. Objects that only a soft purge covers stay stored, and are marked as stale.
+     */
     boolean run() throws IOException, InterruptedException {
         if (!volumesAreOnline()) {
             return false;

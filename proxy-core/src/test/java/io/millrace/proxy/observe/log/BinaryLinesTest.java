@@ -137,7 +137,7 @@ class BinaryLinesTest {
         assertEquals(List.of(), BinaryLogSample.printed(AccessLogFormat.SQUID, file, warnings));
         assertEquals(2, warnings.size(), warnings::toString);
         assertTrue(
-                warnings.get(1).endsWith("5 records cannot be read, because their schema is damaged"),
+                warnings.get(1).endsWith("5 records cannot be read, because their schema is missing or damaged"),
                 warnings::toString);
     }
 

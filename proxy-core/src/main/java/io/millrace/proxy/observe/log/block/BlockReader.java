@@ -79,7 +79,8 @@ public final class BlockReader {
             }
             BlockDecoder decoder = decoders.get(block.schemaId());
             if (decoder == null) {
-                visitor.damaged(offset, block.rows() + " records cannot be read, because their schema is damaged");
+                visitor.damaged(
+                        offset, block.rows() + " records cannot be read, because their schema is missing or damaged");
                 return;
             }
             if (decoder.schema() != announced) {
