@@ -85,9 +85,9 @@ public final class CurveAccuracy {
                     trace.name(),
                     point.scale(),
                     curve.sampleRate(),
-                    point.tinyLfu().requests() * 100,
+                    point.tinyLfu().requestHitRatio() * 100,
                     ReferencePolicy.CAFFEINE.replay(trace, point.bytes()).objects(),
-                    point.lru().requests() * 100,
+                    point.lru().requestHitRatio() * 100,
                     ReferencePolicy.LRU.replay(trace, point.bytes()).objects()));
         }
         return comparisons;

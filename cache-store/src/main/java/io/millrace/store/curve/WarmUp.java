@@ -87,7 +87,8 @@ final class WarmUp {
         int count = 0;
         for (CurveReport.Point point : points) {
             if (point.scale() > 1) {
-                gains[count++] = point.tinyLfu().requestHitRatio() - present.tinyLfu().requestHitRatio();
+                gains[count++] =
+                        point.tinyLfu().requestHitRatio() - present.tinyLfu().requestHitRatio();
                 gains[count++] = point.lru().requestHitRatio() - present.lru().requestHitRatio();
             }
         }

@@ -120,7 +120,8 @@ class ReturnAndHandOverFailuresTest {
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {
             Facts facts = new Facts(test);
             assertTrue(
-                    facts.condition != Journal.Condition.COMPLETE || facts.stamps().contains(2L),
+                    facts.condition != Journal.Condition.COMPLETE
+                            || facts.stamps().contains(2L),
                     facts.condition + " " + facts.stamps());
         }
     }

@@ -53,6 +53,7 @@ final class OtlpSpanWriter implements SpanWriter {
 
     /** The last value of each recurring attribute, encoded; copying it is cheaper than encoding it again. */
     private final EncodedAttributes lastEncodings = new EncodedAttributes(KEYS.length);
+
     private ProtoBuffer out = new ProtoBuffer(0);
     private int message;
     private boolean isParentRemote;

@@ -33,7 +33,7 @@ class FloodGuardTest {
 
     static Stream<Level> levels() {
         return Stream.of(
-                new Level("resets", Http2Fault.RESETS, SETTINGS.resetsMax(), FloodGuard::reset),
+                new Level("resets", Http2Fault.RESETS, SETTINGS.resetsMax(), FloodGuard::countReset),
                 new Level("faults", Http2Fault.STREAM_FAULTS, SETTINGS.streamFaultsMax(), FloodGuard::streamFault),
                 new Level("control", Http2Fault.CONTROL_FRAMES, SETTINGS.controlFramesMax(), FloodGuard::controlFrame));
     }

@@ -166,7 +166,8 @@ final class RemapArguments {
         Path file = Path.of(state.resolveInConfigDirectory(text));
         if (!Files.exists(file)) {
             // The directory may be a copy. An absolute name then refers to the original directory.
-            file = Path.of(state.resolveInConfigDirectory(String.valueOf(Path.of(text).getFileName())));
+            file = Path.of(
+                    state.resolveInConfigDirectory(String.valueOf(Path.of(text).getFileName())));
         }
         try {
             SigningKeys.parse(LoadedFile.read(file));
