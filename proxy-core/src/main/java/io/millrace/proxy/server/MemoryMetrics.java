@@ -32,6 +32,12 @@ public final class MemoryMetrics implements MemorySource {
     /** Limit of the age of the memory map for metrics: shorter than the usual interval of scrapes, 15 s. */
     private static final Duration AGE_MAX_OF_SCRAPES = Duration.ofSeconds(10);
 
+    /**
+     * Limit of the age of the memory map for metrics, as a multiple of the time that reading it takes. The launcher
+     * scrapes all the time, so that reading uses at most 0.2 % of a processor.
+     */
+    private static final long DURATIONS_OF_SCRAPES = 500;
+
     /** The memory map, the parts computed from it, and the kernel's total at the same time. */
     private record Snapshot(MemoryMap map, Map<String, Long> parts, long anonymous) {}
 
@@ -46,15 +52,15 @@ public final class MemoryMetrics implements MemorySource {
     }
 
     public MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections, Supplier<InFlight> inFlight) {
-        this(store, connections, inFlight, AGE_MAX);
+        this(store, connections, inFlight, new ProcessMemory(AGE_MAX, 0));
     }
 
     private MemoryMetrics(
             Supplier<StoreStatistics.Memory> store,
             BufferPool connections,
             Supplier<InFlight> inFlight,
-            Duration ageMax) {
-        process = new ProcessMemory(ageMax);
+            ProcessMemory process) {
+        this.process = process;
         this.inFlight = inFlight;
         this.store = store;
         this.connections = connections;
@@ -65,7 +71,8 @@ public final class MemoryMetrics implements MemorySource {
      * that follow each other within seconds, such as those of the dashboard, share one memory map.
      */
     static MemoryMetrics ofScrapes(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
-        return new MemoryMetrics(store, connections, () -> InFlight.NONE, AGE_MAX_OF_SCRAPES);
+        ProcessMemory process = new ProcessMemory(AGE_MAX_OF_SCRAPES, DURATIONS_OF_SCRAPES);
+        return new MemoryMetrics(store, connections, () -> InFlight.NONE, process);
     }
 
     void bind(MetricsRegistry metrics) {

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The memory usage of this process, read from {@code /proc/self}. All values are 0 on systems without {@code /proc}.
  *
- * <p>Thread-safe. A call takes some milliseconds, so it must not run on event loops.
+ * <p>Thread-safe. A call must not run on event loops: the kernel visits each page of the process, which takes about
+ * 30 ms for 1 GiB in pages of 4 KiB.
  */
 public final class ProcessMemory {
     private static final Path SMAPS = Path.of("/proc/self/smaps");
@@ -27,14 +30,37 @@ public final class ProcessMemory {
     private static final List<MemoryMap.Range> JVM = jvm();
 
     private final long ageNanosMax;
+    private final long durationFactor;
+    private final LongSupplier clock;
+    private final Supplier<MemoryMap> source;
     private final ReentrantLock reading = new ReentrantLock();
     private @Nullable MemoryMap last;
+    /** Time at which the last read began. */
     private long lastNanos;
-    private MemoryMap.@Nullable Range heap;
 
-    /** @param ageMax the memory map is read again when it is older */
-    public ProcessMemory(Duration ageMax) {
+    /** Duration of the last read. */
+    private long durationNanos;
+
+    /**
+     * Creates a reader whose memory map is read again when it is older than the larger of two limits.
+     *
+     * @param ageMax the first limit
+     * @param durationFactor the second limit, as a multiple of the duration of the last read; 0 for none. With 500,
+     *     all reads together use at most 0.2 % of a processor
+     */
+    public ProcessMemory(Duration ageMax, long durationFactor) {
+        this(ageMax, durationFactor, System::nanoTime, new Smaps()::read);
+    }
+
+    /**
+     * @param clock time in nanoseconds
+     * @param source reads the memory map
+     */
+    ProcessMemory(Duration ageMax, long durationFactor, LongSupplier clock, Supplier<MemoryMap> source) {
         ageNanosMax = ageMax.toNanos();
+        this.durationFactor = durationFactor;
+        this.clock = clock;
+        this.source = source;
     }
 
     /** Records the memory ranges of the JVM, once per process. Call before the first proxy allocates buffers. */
@@ -42,16 +68,17 @@ public final class ProcessMemory {
         assert JVM != null; // calling this method has initialized the class and thus the constant
     }
 
-    /** Returns the memory by purpose, not older than the limit. Blocks while another thread reads. */
+    /** Returns the memory by purpose, not older than the limits. Blocks while another thread reads. */
     public MemoryMap map() {
         reading.lock();
         try {
-            long now = System.nanoTime();
+            long now = clock.getAsLong();
             MemoryMap known = last;
-            if (known == null || now - lastNanos > ageNanosMax) {
-                known = read();
+            if (known == null || now - lastNanos > Math.max(ageNanosMax, durationFactor * durationNanos)) {
+                known = source.get();
                 last = known;
                 lastNanos = now;
+                durationNanos = clock.getAsLong() - now;
             }
             return known;
         } finally {
@@ -67,20 +94,25 @@ public final class ProcessMemory {
         }
     }
 
-    private MemoryMap read() {
-        MemoryMap.Range heapRange = heap;
-        if (heapRange == null) {
-            heapRange = MemoryMap.Range.of(runCommand("gcHeapInfo"));
-            heap = heapRange;
-        }
-        try {
-            return MemoryMap.of(
-                    Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1),
-                    heapRange,
-                    MemoryMap.Range.of(runCommand("compilerCodecache")),
-                    JVM);
-        } catch (IOException e) {
-            return MemoryMap.NONE;
+    /** Reads {@code /proc/self/smaps}. Not thread-safe. */
+    private static final class Smaps {
+        private MemoryMap.@Nullable Range heap;
+
+        MemoryMap read() {
+            MemoryMap.Range heapRange = heap;
+            if (heapRange == null) {
+                heapRange = MemoryMap.Range.of(runCommand("gcHeapInfo"));
+                heap = heapRange;
+            }
+            try {
+                return MemoryMap.of(
+                        Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1),
+                        heapRange,
+                        MemoryMap.Range.of(runCommand("compilerCodecache")),
+                        JVM);
+            } catch (IOException e) {
+                return MemoryMap.NONE;
+            }
         }
     }
 
