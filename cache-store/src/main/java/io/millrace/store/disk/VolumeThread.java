@@ -44,7 +44,7 @@ final class VolumeThread {
      * Number of threads inside {@link #execute} or {@link #executeBeyond}. The ending thread waits for them before it
      * polls the queue for the last time.
      */
-    private final AtomicInteger offering = new AtomicInteger();
+    private final AtomicInteger submittingThreads = new AtomicInteger();
 
     private final Runnable writeBatch;
     private final long restNanos;
@@ -121,9 +121,9 @@ final class VolumeThread {
 
     /** Queues a task; false if the queue is full or closed, and then it never runs. An accepted task always runs. */
     boolean execute(Runnable task) {
-        offering.incrementAndGet();
+        submittingThreads.incrementAndGet();
         boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
-        offering.decrementAndGet();
+        submittingThreads.decrementAndGet();
         if (!(task instanceof Gathering)) {
             endRest();
         }
@@ -146,7 +146,7 @@ final class VolumeThread {
      * must not be refused when the queue is full of objects to store.
      */
     boolean executeBeyond(Runnable task, int beyond) {
-        offering.incrementAndGet();
+        submittingThreads.incrementAndGet();
         boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
         if (!taken && !closed) {
             taken = overflowing.incrementAndGet() <= beyond && overflow.add(task);
@@ -157,7 +157,7 @@ final class VolumeThread {
             // thread is awake anyway.
             queue.offer(VolumeThread::wakeUp);
         }
-        offering.decrementAndGet();
+        submittingThreads.decrementAndGet();
         endRest();
         return taken;
     }
@@ -281,7 +281,7 @@ final class VolumeThread {
 
     private void finish() {
         closed = true;
-        while (offering.get() > 0) {
+        while (submittingThreads.get() > 0) {
             Thread.onSpinWait();
         }
         for (Runnable task = pollTask(); task != null; task = pollTask()) {

@@ -271,7 +271,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void append(Volume volume, int block, ByteBuf content) {
         boolean stored = false;
         try {
-            if (!failed && !body.isDead()) {
+            if (!failed && !body.isAborted()) {
                 long keyHash = target.key().hashLow();
                 long pinnedUntil = changes.pinnedUntil(body.head());
                 body.onDisk(block, volume.appendBlock(keyHash, object.objectId(), block, pinnedUntil, content));
@@ -507,14 +507,14 @@ final class FillWriter<H> implements ObjectWriter<H> {
     void fail() {
         failed = true;
         if (!extension) {
-            body.die();
+            body.abort();
         }
         wake();
     }
 
     @Override
     public boolean isFailed() {
-        return failed || body.isDead() || target.ticket().isInvalidated();
+        return failed || body.isAborted() || target.ticket().isInvalidated();
     }
 
     @Override

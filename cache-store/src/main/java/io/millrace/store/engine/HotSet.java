@@ -125,11 +125,11 @@ final class HotSet<H> {
         if (!volumes.isConfigured() || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
         }
-        Volume home = home();
-        if (home != null) {
-            handedOver = home.isReadElsewhere();
+        Volume first = firstWorkingVolume();
+        if (first != null) {
+            handedOver = first.isReadElsewhere();
             hurryEndNanos = System.nanoTime() + HURRY_NANOS;
-            wanted = HotManifest.read(io, home.directory(), volumes.hashSeed());
+            wanted = HotManifest.read(io, first.directory(), volumes.hashSeed());
         }
         if (wanted.count() > 0) {
             LOG.info(
@@ -142,7 +142,7 @@ final class HotSet<H> {
     }
 
     /** Returns the first working volume, whose directory holds the list; null if no volume works. */
-    private @Nullable Volume home() {
+    private @Nullable Volume firstWorkingVolume() {
         for (int i = 0; i < volumes.slots().length; i++) {
             Volume volume = volumes.working(i);
             if (volume != null) {
@@ -161,18 +161,20 @@ final class HotSet<H> {
 
     /** Writes the current list, unless the volumes are released to another store. Blocks on the disk. */
     void save() {
-        Volume home = home();
-        if (home == null || !ram.isEnabled() || bytesPerSecond == 0) {
+        Volume first = firstWorkingVolume();
+        if (first == null || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
         }
         saving.lock();
         try {
             if (ownsVolumes) {
-                HotManifest.write(io, home.directory(), volumes.hashSeed(), keys());
+                HotManifest.write(io, first.directory(), volumes.hashSeed(), keys());
             }
         } catch (IOException e) {
             LOG.warn(
-                    "{}: the list of the most requested objects cannot be written: {}", home.directory(), e.toString());
+                    "{}: the list of the most requested objects cannot be written: {}",
+                    first.directory(),
+                    e.toString());
         } finally {
             saving.unlock();
         }
@@ -345,7 +347,7 @@ final class HotSet<H> {
             return 0;
         }
         if (requestedAgain) {
-            ram.warm(resident);
+            ram.creditEarlierHits(resident);
         }
         counters.objectsRefilled.increment();
         return resident.length();

@@ -339,11 +339,11 @@ final class ObjectChanges<H> {
     }
 
     private void end(Removal<H> removal) {
-        if (removal.isPassedOn()) {
+        if (removal.isForSuccessor()) {
             Successor next = successor;
             // The successor is null if the volumes were taken back in the meantime. The removal is then refused,
             // because the volumes may have missed it.
-            removal.passTo(next == null ? StoreEngine::refuse : next);
+            removal.sendToSuccessor(next == null ? StoreEngine::refuse : next);
         }
         removal.endOne();
     }
@@ -427,7 +427,7 @@ final class ObjectChanges<H> {
                 if (closed || successor == null) {
                     removal.refuse(new IOException("the volumes are being handed over to another worker; try again"));
                 } else {
-                    removal.passOn();
+                    removal.markForSuccessor();
                 }
                 return removal.change();
             }

@@ -57,7 +57,7 @@ public final class FillingBody<H> extends Counted {
         /** All bytes are present. */
         COMPLETE,
         /** No byte can be read or written any more. */
-        DEAD
+        ABORTED
     }
 
     /** Creates a body without content; the caller holds the first reference. */
@@ -107,7 +107,7 @@ public final class FillingBody<H> extends Counted {
 
     /** Returns true if an open of the object on this volume may share the body. */
     boolean isUsable(Volume volume) {
-        return onDisk != null && onDisk.volume() == volume && state != State.DEAD;
+        return onDisk != null && onDisk.volume() == volume && state != State.ABORTED;
     }
 
     /** Returns true if the body uses this map of blocks. */
@@ -159,8 +159,8 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Returns true if the body has failed or was aborted. No content is added to it any more. */
-    public boolean isDead() {
-        return state == State.DEAD;
+    public boolean isAborted() {
+        return state == State.ABORTED;
     }
 
     /** Sets the length of the body. Returns false if it contradicts the known length or the content. */
@@ -190,7 +190,7 @@ public final class FillingBody<H> extends Counted {
     /**
      * Ends an incomplete body: it accepts no more bytes, and its buffers are released. No effect on a complete body.
      */
-    public void die() {
+    public void abort() {
         if (state != State.COMPLETE) {
             revoke();
             releaseBuffers();
@@ -202,7 +202,7 @@ public final class FillingBody<H> extends Counted {
      * last reference.
      */
     public void revoke() {
-        state = State.DEAD;
+        state = State.ABORTED;
         settleWaiters();
     }
 
