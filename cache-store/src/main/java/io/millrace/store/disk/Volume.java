@@ -323,9 +323,14 @@ public final class Volume {
         return taken;
     }
 
-    /** Adds to the bytes that wait to be written. Negative values subtract bytes that no longer wait. */
-    public void queued(long bytes) {
+    /** Adds to the bytes that wait to be written. */
+    public void addQueuedBytes(long bytes) {
         queuedBytes.addAndGet(bytes);
+    }
+
+    /** Subtracts bytes that no longer wait to be written. */
+    public void subtractQueuedBytes(long bytes) {
+        queuedBytes.addAndGet(-bytes);
     }
 
     /** Returns the bytes that wait to be written. */

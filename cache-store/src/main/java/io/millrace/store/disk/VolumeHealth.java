@@ -38,7 +38,7 @@ final class VolumeHealth {
      */
     VolumeHealth(Path directory, VolumeState first, Runnable onOffline) {
         this.directory = directory;
-        this.onOffline = onGivenUp;
+        this.onOffline = onOffline;
         state = first;
     }
 

@@ -235,7 +235,7 @@ final class VolumeWriter {
         gathered.writeBatch();
         try {
             if (health.state() == VolumeState.OPENING) {
-                index.hide(key.hashHigh(), key.hashLow());
+                index.maskRecords(key.hashHigh(), key.hashLow());
             } else {
                 index.remove(key.hashHigh(), key.hashLow());
             }

@@ -170,7 +170,7 @@ final class ObjectChanges<H> {
     /** Implements {@link CacheStore#abortWriters}. */
     void abortWriters(StoreKey key) {
         pending.change(key, before -> {
-            fills.invalidateUnsettled(key);
+            fills.invalidateUnstored(key);
             return before;
         });
     }
@@ -283,21 +283,21 @@ final class ObjectChanges<H> {
         if (volume != null && !change.enqueue(pending, volume)) {
             return before;
         }
-        boolean isHidingOthers = pending.hideElsewhere(key, volume, before != null, change);
+        boolean isRemovingOthers = pending.removeFromOtherVolumes(key, volume, before != null, change);
         if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
             ram.put(resident);
         } else {
             ram.remove(key.hashLow(), key.bytes());
         }
         fills.replace(key, object.objectId());
-        target.ticket().settle();
+        target.ticket().markStored();
         change.markDone();
-        return volume != null || isHidingOthers ? change : null;
+        return volume != null || isRemovingOthers ? change : null;
     }
 
     /** Ends the write of a whole object. Runs on the volume's thread. */
-    void settle(Volume volume, ObjectStoring<H> change, long bytes, @Nullable IOException failure) {
-        pending.settle(volume, change.target().key(), change, bytes, failure);
+    void completeWrite(Volume volume, ObjectStoring<H> change, long bytes, @Nullable IOException failure) {
+        pending.completeWrite(volume, change.target().key(), change, bytes, failure);
     }
 
     private boolean admits(StoreObject<H> object, H head, Volume volume, StoreKey key) {

@@ -93,11 +93,11 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
             }
             volume = to;
             bytes = object.length() + changes().codec().heapBytes(head);
-            to.queued(bytes);
+            to.addQueuedBytes(bytes);
             begin();
             boolean taken = to.executeGathering(this);
             if (!taken) {
-                to.queued(-bytes);
+                to.subtractQueuedBytes(bytes);
                 end();
             }
             return taken;
@@ -124,7 +124,7 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
         public void appended(@Nullable IOException failure) {
             Volume to = volume;
             if (to != null) {
-                changes().settle(to, this, bytes, failure);
+                changes().completeWrite(to, this, bytes, failure);
             }
         }
     }

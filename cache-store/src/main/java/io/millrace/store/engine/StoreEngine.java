@@ -221,7 +221,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
         @Override
         public void offline(Volume volume) {
-            volumes.lost(volume);
+            volumes.recordMemberLoss(volume);
             waiting.indexChanged();
         }
 
@@ -561,8 +561,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public void sync() throws IOException {
-        ram.settle();
-        pieces.settle();
+        ram.drainHits();
+        pieces.drainHits();
         forcing.drainAndForce();
     }
 

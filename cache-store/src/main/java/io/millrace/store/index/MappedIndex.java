@@ -256,10 +256,10 @@ public final class MappedIndex {
     }
 
     /**
-     * Hides the records of the hash without a tombstone in the log. Otherwise like {@link #putTombstone}, but never
+     * Masks the records of the hash without a tombstone in the log. Otherwise like {@link #putTombstone}, but never
      * fails: if the table is full, it removes the entry, and the rebuild adds no further entries.
      */
-    public void hide(long hashHigh, long hashLow) {
+    public void maskRecords(long hashHigh, long hashLow) {
         try {
             putTombstone(hashHigh, hashLow, UNLOGGED);
         } catch (IOException e) {

@@ -371,7 +371,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /** Passes the hits of this thread and all queued batches to the policy. Then the policy evicts. */
-    public void settle() {
+    public void drainHits() {
         HitBatch batch = hits.get();
         if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
             Arrays.fill(batch.entries, 0, batch.size, null);

@@ -90,7 +90,7 @@ class MappedIndexTest {
         index.putOlder(1, 1, location(4), 0, false, false);
         index.putOlder(2, 2, location(4), 0, false, false);
         index.putOlder(2, 2, location(3), 0, false, false);
-        index.hide(3, 3);
+        index.maskRecords(3, 3);
         index.putOlder(3, 3, location(1), 0, false, false);
         assertEquals(Location.NONE, index.find(1, 1));
         assertEquals(Location.NONE, index.find(3, 3));

@@ -79,7 +79,7 @@ final class BodyReaders {
             lock.unlock();
         }
         if (waits) {
-            settle();
+            notifyReady();
         } else {
             pool.rangeRefused();
             waiter.deliver();
@@ -90,11 +90,11 @@ final class BodyReaders {
      * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
      * Call without holding the lock.
      */
-    void settle() {
+    void notifyReady() {
         List<Waiter> done;
         lock.lock();
         try {
-            done = waiters.settle(this::check);
+            done = waiters.removeReady(this::check);
         } finally {
             lock.unlock();
         }
@@ -173,7 +173,7 @@ final class BodyReaders {
             lock.unlock();
         }
         if (same) {
-            body.lost(read.number());
+            body.markMissing(read.number());
         }
     }
 }

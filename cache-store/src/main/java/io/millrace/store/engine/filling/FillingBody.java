@@ -184,7 +184,7 @@ public final class FillingBody<H> extends Counted {
     public void complete(long finalLength) {
         length = finalLength;
         state = State.COMPLETE;
-        settleWaiters();
+        notifyWaiters();
     }
 
     /**
@@ -203,7 +203,7 @@ public final class FillingBody<H> extends Counted {
      */
     public void revoke() {
         state = State.ABORTED;
-        settleWaiters();
+        notifyWaiters();
     }
 
     private void releaseBuffers() {
@@ -239,7 +239,7 @@ public final class FillingBody<H> extends Counted {
         } finally {
             lock.unlock();
         }
-        settleWaiters();
+        notifyWaiters();
     }
 
     /**
@@ -419,16 +419,16 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Marks a submitted block as missing, after its write failed or it was withdrawn. */
-    public void lost(int number) {
+    public void markMissing(int number) {
         lock.lock();
         try {
-            if (blocks.lost(number) && state == State.COMPLETE) {
+            if (blocks.markMissing(number) && state == State.COMPLETE) {
                 state = State.OPEN;
             }
         } finally {
             lock.unlock();
         }
-        settleWaiters();
+        notifyWaiters();
     }
 
     /**
@@ -470,7 +470,7 @@ public final class FillingBody<H> extends Counted {
 
     /** Removes a block from the volume's index. Called on the volume's thread. */
     public void dropBlock(int block) {
-        lost(block);
+        markMissing(block);
         if (onDisk != null) {
             onDisk.drop(block);
         }
@@ -507,8 +507,8 @@ public final class FillingBody<H> extends Counted {
      * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
      * Call without holding the lock.
      */
-    public void settleWaiters() {
-        readers.settle();
+    public void notifyWaiters() {
+        readers.notifyReady();
     }
 
     /**

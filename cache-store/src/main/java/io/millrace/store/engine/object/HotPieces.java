@@ -134,8 +134,8 @@ public final class HotPieces {
     }
 
     /** Applies the hits of this thread and pending evictions now. */
-    public void settle() {
-        tier.settle();
+    public void drainHits() {
+        tier.drainHits();
     }
 
     /** Drops all pieces. */

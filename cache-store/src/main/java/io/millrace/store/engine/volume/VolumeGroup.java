@@ -350,7 +350,7 @@ public final class VolumeGroup {
      * Records the loss of a member in the superblocks of the other volumes. When the lost volume returns, this record
      * shows that it has missed removals.
      */
-    public void lost(Volume volume) {
+    public void recordMemberLoss(Volume volume) {
         membership.lock();
         try {
             long next = generation + 1;

@@ -76,7 +76,7 @@ public final class VolumeSwitch {
             // The volume leaves the store before it misses the first change. If the process dies from here on, the
             // volume starts empty.
             volume.leaveSoon();
-            group.lost(volume);
+            group.recordMemberLoss(volume);
             group.drain();
         }
         group.put(slot.offline(offlineVolume));
