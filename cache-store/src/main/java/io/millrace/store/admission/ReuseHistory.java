@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *   slot: fingerprint of the key (32 bits), class (8), segments begun (24)
  * </pre>
  *
- * <p>Thread-safe: {@link #decided} and {@link #requested} from any thread; {@link #segmentBegun},
+ * <p>Thread-safe: {@link #decided} and {@link #recordRequest} from any thread; {@link #segmentBegun},
  * {@link #addRecentResults} and {@link #reuseRate} by one thread at a time.
  */
 final class ReuseHistory {
@@ -82,7 +82,7 @@ final class ReuseHistory {
     }
 
     /** Records a request for the key. Any thread. */
-    void requested(long hash) {
+    void recordRequest(long hash) {
         long mixed = mix(hash);
         int at = (int) mixed & mask;
         long found = slots.getOpaque(at);

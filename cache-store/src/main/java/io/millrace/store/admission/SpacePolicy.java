@@ -91,9 +91,9 @@ public final class SpacePolicy implements KeepPolicy {
     }
 
     /** Counts a request for the key, for a hit or a miss. Any thread. */
-    public void requested(long keyHash) {
+    public void recordRequest(long keyHash) {
         sketch.count(keyHash);
-        history.requested(keyHash);
+        history.recordRequest(keyHash);
     }
 
     /** Returns true if every new object is admitted, because the volume was never full. Any thread. */
@@ -101,7 +101,7 @@ public final class SpacePolicy implements KeepPolicy {
         return !full;
     }
 
-    /** Returns true if a new object with this key is admitted. Call {@link #requested} first. Any thread. */
+    /** Returns true if a new object with this key is admitted. Call {@link #recordRequest} first. Any thread. */
     public boolean admits(long keyHash) {
         if (!full) {
             return true;
@@ -126,7 +126,7 @@ public final class SpacePolicy implements KeepPolicy {
     }
 
     /** Returns the number of new objects that were refused. Any thread. */
-    public long refused() {
+    public long refusals() {
         return refused.sum();
     }
 

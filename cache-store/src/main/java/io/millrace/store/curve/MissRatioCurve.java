@@ -20,8 +20,8 @@ import java.util.function.Function;
  * <p>Popular keys may be over- or under-represented in the sample. The difference between the expected and the actual
  * number of sampled requests counts as hits (SHARDS-adj). Byte ratios have no such correction.
  *
- * <p>All simulated caches begin empty. {@link WarmUp} decides when the figures are usable. It divides the time
- * until then into windows, and the counts mostly describe the latest window.
+ * <p>All simulated caches begin empty. {@link SimulationColdStart} decides when the figures are usable. It divides the
+ * time until then into windows, and the counts mostly describe the latest window.
  *
  * <p>Confined to one thread at a time. Uses no clock and no I/O.
  */
@@ -36,7 +36,7 @@ public final class MissRatioCurve {
 
     /** Index of the present size. */
     private static final int PRESENT = 2;
-    /** Divisor: the warm-up begins again after the size of the RAM tier has changed by more than this fraction. */
+    /** Divisor: the cold start begins again after the size of the RAM tier has changed by more than this fraction. */
     private static final int WARM_UP_AGAIN_DIVISOR = 10;
 
     /** Maximum number of groups that are counted separately. */
@@ -76,8 +76,8 @@ public final class MissRatioCurve {
     private int calmPeriods;
 
     private long ramBytes;
-    private WarmUp warmUp = new WarmUp();
-    /** Size of the RAM tier when the warm-up began. */
+    private SimulationColdStart coldStart = new SimulationColdStart();
+    /** Size of the RAM tier when the cold start began. */
     private long warmUpRamBytes;
 
     /**
@@ -145,9 +145,9 @@ public final class MissRatioCurve {
         }
         if (Math.abs(ramBytes - warmUpRamBytes) > warmUpRamBytes / WARM_UP_AGAIN_DIVISOR) {
             warmUpRamBytes = ramBytes;
-            warmUp = new WarmUp();
-            counts.decay(WarmUp.WEIGHT_BEFORE);
-            groups.decay(WarmUp.WEIGHT_BEFORE);
+            coldStart = new SimulationColdStart();
+            counts.decay(SimulationColdStart.WEIGHT_BEFORE);
+            groups.decay(SimulationColdStart.WEIGHT_BEFORE);
             tinyLfu.get(PRESENT).forgetEvictions();
         }
     }
@@ -277,18 +277,18 @@ public final class MissRatioCurve {
     /**
      * Ends a period: lowers the weight of old requests, and may raise the sample rate. Called periodically. The rate is
      * raised after {@value #CALM_PERIODS} calls without a change of the rate, if few keys are in the simulation. During
-     * the warm-up the factor is not used.
+     * the cold start the factor is not used.
      *
      * @param factor factor for all counts until now, from 0 to 1
      */
     public void decay(double factor) {
-        if (warmUp.isOver()) {
+        if (coldStart.isOver()) {
             counts.decay(factor);
             groups.decay(factor);
-        } else if (warmUp.endPeriod(
+        } else if (coldStart.endPeriod(
                 points(), counts.requests(), tinyLfu.get(PRESENT).hasEvicted())) {
-            counts.decay(WarmUp.WEIGHT_BEFORE);
-            groups.decay(WarmUp.WEIGHT_BEFORE);
+            counts.decay(SimulationColdStart.WEIGHT_BEFORE);
+            groups.decay(SimulationColdStart.WEIGHT_BEFORE);
         }
         if (countedSteps > steps) {
             // Keys that were added by the previous increase have had one period to fill the caches.
@@ -313,7 +313,7 @@ public final class MissRatioCurve {
     public CurveReport report(long lost) {
         double rate = rate(countedSteps);
         return new CurveReport(
-                warmUp.stage(),
+                coldStart.stage(),
                 ramBytes,
                 sampleRate(),
                 keys.count(),

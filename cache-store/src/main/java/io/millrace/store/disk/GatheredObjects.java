@@ -1,7 +1,7 @@
 package io.millrace.store.disk;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.index.MappedIndex;
 import io.netty.buffer.ByteBuf;
@@ -57,10 +57,10 @@ final class GatheredObjects {
     }
 
     /**
-     * Adds an object to the batch; borrows the buffers. On failure the key holds no object, and {@code then} receives
-     * the error.
+     * Adds an object to the batch; borrows the buffers. On failure the key holds no object, and {@code callback}
+     * receives the error.
      */
-    void add(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
+    void add(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, RecordAppendCallback callback) {
         try {
             owner.checkWorking();
             // pace() may run the reclaimer, which writes this batch before it copies records to the active segment.
@@ -68,14 +68,14 @@ final class GatheredObjects {
             if (!log.canGather(header.recordLength())) {
                 writeBatch();
             }
-            log.gather(header, key, head, body, then);
+            log.gather(header, key, head, body, callback);
         } catch (IOException e) {
             // Owner.forget writes the batch first, so it also removes an earlier object of the key in the batch.
             owner.forget(key);
             owner.failed(e);
-            then.appended(e);
+            callback.appended(e);
         } catch (RuntimeException | InternalError e) {
-            then.appended(owner.indexFailed(e));
+            callback.appended(owner.indexFailed(e));
         }
     }
 

@@ -1,7 +1,7 @@
 package io.millrace.store.disk;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.index.Location;
 import java.io.IOException;
@@ -39,17 +39,17 @@ final class RecordBatch {
     static final class Member {
         private final RecordHeader header;
         private final DiskKey key;
-        private final Appended then;
+        private final RecordAppendCallback callback;
         /** Start of the record, relative to the first record. */
         private final int start;
 
         private long location = Location.NONE;
         private @Nullable IOException failure;
 
-        private Member(RecordHeader header, DiskKey key, Appended then, int start) {
+        private Member(RecordHeader header, DiskKey key, RecordAppendCallback callback, int start) {
             this.header = header;
             this.key = key;
-            this.then = then;
+            this.callback = callback;
             this.start = start;
         }
 
@@ -85,13 +85,13 @@ final class RecordBatch {
         }
 
         /** Returns the receiver of the result. */
-        Appended then() {
-            return then;
+        RecordAppendCallback callback() {
+            return callback;
         }
 
         /** Reports the result to its receiver. */
         void report() {
-            then.appended(failure);
+            callback.appended(failure);
         }
     }
 
@@ -139,8 +139,8 @@ final class RecordBatch {
     }
 
     /** Adds the record that was encoded last. */
-    void add(RecordHeader header, DiskKey key, Appended then) {
-        members.add(new Member(header, key, then, length));
+    void add(RecordHeader header, DiskKey key, RecordAppendCallback callback) {
+        members.add(new Member(header, key, callback, length));
         length += header.recordLength();
     }
 

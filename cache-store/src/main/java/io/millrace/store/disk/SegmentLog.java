@@ -1,8 +1,8 @@
 package io.millrace.store.disk;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.disk.segment.ReaderLists;
 import io.millrace.store.disk.segment.SegmentAppender;
@@ -113,7 +113,7 @@ public final class SegmentLog {
         if (active >= 0) {
             tag = table.tag(active);
             offset = table.written(active);
-            nextSequence = Math.max(index.applied() + 1, table.sequence(active) << 32);
+            nextSequence = Math.max(index.appliedSequence() + 1, table.sequence(active) << 32);
         }
     }
 
@@ -229,7 +229,8 @@ public final class SegmentLog {
     }
 
     /** Adds a whole object to the batch, after {@link #canGather} and {@link #pace}; borrows its arguments. */
-    void gather(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf content, Appended then) throws IOException {
+    void gather(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf content, RecordAppendCallback callback)
+            throws IOException {
         if (batch.isEmpty()) {
             makeRoom(header.recordLength());
             batch.begin(appender.phase(active, offset));
@@ -242,7 +243,7 @@ public final class SegmentLog {
         // The sequence number is not used again, even if the write fails. A failed write may leave a record on disk,
         // and only a record with a higher sequence number takes precedence over it.
         nextSequence++;
-        batch.add(header, key, then);
+        batch.add(header, key, callback);
     }
 
     /**
@@ -343,8 +344,8 @@ public final class SegmentLog {
     }
 
     /** Records that the index contains every record appended so far. */
-    void applied() {
-        index.applied(nextSequence - 1);
+    void markIndexCurrent() {
+        index.appliedSequence(nextSequence - 1);
         table.written(active, (int) offset);
     }
 

@@ -609,7 +609,7 @@ final class SegmentReclaimer {
     }
 
     private void carried(RecordHeader header) {
-        log.applied();
+        log.markIndexCurrent();
         bytesCarried.addAndGet(header.recordLength());
     }
 }

@@ -1,9 +1,9 @@
 package io.millrace.store.disk;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.KeepTimes;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.disk.segment.RecordReader;
 import io.millrace.store.disk.segment.SegmentFile;
@@ -100,7 +100,7 @@ public final class Volume {
         reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.forceDue(this));
         health = new VolumeHealth(
-                parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::givenUp);
+                parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::onOffline);
         membership = new VolumeMembership(parts.file(), parts.superblock(), health);
         writer = new VolumeWriter(
                 parts,
@@ -127,7 +127,7 @@ public final class Volume {
      *
      * @param pins decides which pinned records are kept, regardless of {@code policy}
      */
-    public void keep(KeepPolicy policy, PinPolicy pins) {
+    public void setReclaimPolicies(KeepPolicy policy, PinPolicy pins) {
         reclaimer.policy(policy);
         reclaimer.pinPolicy(pins);
     }
@@ -217,7 +217,7 @@ public final class Volume {
             return true;
         }
         try {
-            return isWorking() && index.isDoubtful(hashHigh, hashLow);
+            return isWorking() && index.isMissUnreliable(hashHigh, hashLow);
         } catch (RuntimeException | InternalError e) {
             health.indexFailed(e);
             return true;
@@ -317,15 +317,20 @@ public final class Volume {
         }
         boolean taken = thread.executeBeyond(task, REMOVALS_BEYOND_MAX);
         if (!taken && !thread.isEnding()) {
-            health.giveUp(new IOException(
+            health.takeOffline(new IOException(
                     "too many removals wait, because the volume's queue is full: limit=" + REMOVALS_BEYOND_MAX));
         }
         return taken;
     }
 
-    /** Adds to the bytes that wait to be written. Negative values subtract bytes that no longer wait. */
-    public void queued(long bytes) {
+    /** Adds to the bytes that wait to be written. */
+    public void addQueuedBytes(long bytes) {
         queuedBytes.addAndGet(bytes);
+    }
+
+    /** Subtracts bytes that no longer wait to be written. */
+    public void subtractQueuedBytes(long bytes) {
+        queuedBytes.addAndGet(-bytes);
     }
 
     /** Returns the bytes that wait to be written. */
@@ -346,13 +351,14 @@ public final class Volume {
      * of the next queued tasks. Called on the volume's thread; borrows the buffers. On failure the key holds no object
      * on this volume.
      *
-     * @param then receives the result
+     * @param callback receives the result
      */
-    public void appendComplete(DiskKey key, long objectId, KeepTimes times, ByteBuf head, ByteBuf body, Appended then) {
+    public void appendComplete(
+            DiskKey key, long objectId, KeepTimes times, ByteBuf head, ByteBuf body, RecordAppendCallback callback) {
         RecordHeader header = RecordHeader.complete(
                         key, objectId, head.readableBytes(), times.expiry(), body.readableBytes())
                 .pinnedUntil(times.pinnedUntil());
-        writer.appendComplete(header, key, head, body, then);
+        writer.appendComplete(header, key, head, body, callback);
     }
 
     /** Like {@link #appendComplete}, for an object whose body was appended before. */
@@ -411,10 +417,10 @@ public final class Volume {
 
     /** Takes the volume offline, because its files were deleted or replaced. Any thread. */
     public void takeOffline(String fault) {
-        health.giveUp(new IOException(directory() + ": " + fault));
+        health.takeOffline(new IOException(directory() + ": " + fault));
     }
 
-    private void givenUp() {
+    private void onOffline() {
         // From now on the volume misses removals. Its superblock records this, if it can still be written.
         thread.executeBeyond(membership::leave, Integer.MAX_VALUE);
         listener.offline(this);
@@ -442,7 +448,7 @@ public final class Volume {
      * Applies changes that the volume missed while it was offline: lookups no longer find these keys, and their
      * tombstones are queued. Only one call at a time.
      */
-    public void changedMeanwhile(List<DiskKey> keys) throws IOException {
+    public void applyMissedChanges(List<DiskKey> keys) throws IOException {
         Set<Hash> out = new HashSet<>();
         for (DiskKey key : keys) {
             out.add(new Hash(key.hashHigh(), key.hashLow()));
@@ -450,7 +456,7 @@ public final class Volume {
         hidden = out;
         boolean taken = execute(() -> {
             for (DiskKey key : keys) {
-                writer.changedMeanwhile(key);
+                writer.applyMissedChange(key);
             }
             hidden = null;
         });
@@ -566,8 +572,8 @@ public final class Volume {
     }
 
     /** Returns the sequence number of the last record in the index; 0 if the index has failed. */
-    public long applied() {
-        return readIndex(index::applied);
+    public long appliedSequence() {
+        return readIndex(index::appliedSequence);
     }
 
     /** Returns the number of objects in the index; 0 if the index has failed. */

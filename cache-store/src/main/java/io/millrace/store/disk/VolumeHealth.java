@@ -22,7 +22,7 @@ final class VolumeHealth {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeHealth.class);
 
     private final Path directory;
-    private final Runnable onGivenUp;
+    private final Runnable onOffline;
     /** Held while the state changes. */
     private final ReentrantLock stateLock = new ReentrantLock();
 
@@ -34,11 +34,11 @@ final class VolumeHealth {
     /**
      * Creates the health of the volume in the directory.
      *
-     * @param onGivenUp runs once after the state has become OFFLINE, on the thread that reported the last error
+     * @param onOffline runs once after the state has become OFFLINE, on the thread that reported the last error
      */
-    VolumeHealth(Path directory, VolumeState first, Runnable onGivenUp) {
+    VolumeHealth(Path directory, VolumeState first, Runnable onOffline) {
         this.directory = directory;
-        this.onGivenUp = onGivenUp;
+        this.onOffline = onOffline;
         state = first;
     }
 
@@ -117,7 +117,7 @@ final class VolumeHealth {
         errors.incrementAndGet();
         lastError = e;
         if (errorsInARow.incrementAndGet() >= Volume.ERRORS_IN_A_ROW_MAX) {
-            giveUp(e);
+            takeOffline(e);
         } else {
             LOG.warn("{}: I/O error: {}", directory, e.toString());
         }
@@ -127,17 +127,17 @@ final class VolumeHealth {
     /** Takes the volume offline, because the mapped index cannot be read or written, or is inconsistent. Any thread. */
     IOException indexFailed(Throwable e) {
         IOException explained = new IOException("index failed: " + e, e);
-        giveUp(explained);
+        takeOffline(explained);
         return explained;
     }
 
     /** Takes the volume offline immediately. */
-    void giveUp(IOException cause) {
+    void takeOffline(IOException cause) {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException explained = FileFaults.explain(directory, cause);
             lastError = explained;
             LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.messageOf(explained));
-            onGivenUp.run();
+            onOffline.run();
         }
     }
 

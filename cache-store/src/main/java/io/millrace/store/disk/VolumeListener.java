@@ -1,7 +1,7 @@
 package io.millrace.store.disk;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,8 @@ public interface VolumeListener {
      * @param location location of the record
      * @param receiver receives the result of the append after this call; null if not known
      */
-    void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
+    void stored(
+            Volume volume, RecordHeader header, DiskKey key, long location, @Nullable RecordAppendCallback receiver);
 
     /**
      * Called after the last append. Reads still work. The lease (the lock of the volume) is held until this method

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link Gathering} tasks add objects to a batch. The thread writes the batch when the next task is of another kind
  * or the queue is empty. So a single object is written without delay, and objects that are queued during a write share
- * the next write. After a gathering task the idle thread rests for up to 4 ms. During the rest gathering tasks do not
+ * the next write. After a gathering task the idle thread parks for up to 4 ms. Meanwhile gathering tasks do not
  * wake the thread, but any other task does. To wake a thread for each of many small objects would cost more than to
  * write them.
  *
@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 final class VolumeThread {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeThread.class);
     /** Gathering tasks that arrive within this time are processed together. */
-    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
+    private static final long BATCH_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
     private final MpscBlockingConsumerArrayQueue<Runnable> queue;
     private final ConcurrentLinkedQueue<Runnable> overflow = new ConcurrentLinkedQueue<>();
@@ -44,20 +44,20 @@ final class VolumeThread {
      * Number of threads inside {@link #execute} or {@link #executeBeyond}. The ending thread waits for them before it
      * polls the queue for the last time.
      */
-    private final AtomicInteger offering = new AtomicInteger();
+    private final AtomicInteger submittingThreads = new AtomicInteger();
 
     private final Runnable writeBatch;
-    private final long restNanos;
+    private final long batchDelayNanos;
     /** The background works; the first one that is due runs next. Confined to the thread. */
     private final List<ScheduledWork> scheduledWorks = new ArrayList<>();
 
-    /** True if the last task was a gathering task, after which the thread rests. Confined to the thread. */
-    private boolean mayRest;
+    /** True if the last task was a gathering task, after which the thread may park. Confined to the thread. */
+    private boolean mayAwaitBatch;
     /**
      * True while the thread is parked and does not wait on the queue. A new task in the queue does not wake the parked
      * thread.
      */
-    private volatile boolean resting;
+    private volatile boolean awaitingBatch;
 
     private volatile boolean closed;
     /** The last task of the thread; null until {@link #stop} is called. */
@@ -101,12 +101,12 @@ final class VolumeThread {
      * @param writeBatch writes the batch of {@link Gathering} tasks; called on the thread, also without a batch
      */
     VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable writeBatch) {
-        this(name, capacity, works, writeBatch, REST_NANOS);
+        this(name, capacity, works, writeBatch, BATCH_DELAY_NANOS);
     }
 
-    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable writeBatch, long restNanos) {
+    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable writeBatch, long batchDelayNanos) {
         this.writeBatch = writeBatch;
-        this.restNanos = restNanos;
+        this.batchDelayNanos = batchDelayNanos;
         this.queue = new MpscBlockingConsumerArrayQueue<>(capacity);
         for (BackgroundWork work : works) {
             scheduledWorks.add(new ScheduledWork(work));
@@ -121,22 +121,22 @@ final class VolumeThread {
 
     /** Queues a task; false if the queue is full or closed, and then it never runs. An accepted task always runs. */
     boolean execute(Runnable task) {
-        offering.incrementAndGet();
+        submittingThreads.incrementAndGet();
         boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
-        offering.decrementAndGet();
+        submittingThreads.decrementAndGet();
         if (!(task instanceof Gathering)) {
-            endRest();
+            endBatchDelay();
         }
         return taken;
     }
 
     /** Returns true while the thread waits for further tasks after a gathering task. */
-    boolean isResting() {
-        return resting;
+    boolean isAwaitingBatch() {
+        return awaitingBatch;
     }
 
-    private void endRest() {
-        if (resting) {
+    private void endBatchDelay() {
+        if (awaitingBatch) {
             LockSupport.unpark(thread);
         }
     }
@@ -146,7 +146,7 @@ final class VolumeThread {
      * must not be refused when the queue is full of objects to store.
      */
     boolean executeBeyond(Runnable task, int beyond) {
-        offering.incrementAndGet();
+        submittingThreads.incrementAndGet();
         boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
         if (!taken && !closed) {
             taken = overflowing.incrementAndGet() <= beyond && overflow.add(task);
@@ -157,8 +157,8 @@ final class VolumeThread {
             // thread is awake anyway.
             queue.offer(VolumeThread::wakeUp);
         }
-        offering.decrementAndGet();
-        endRest();
+        submittingThreads.decrementAndGet();
+        endBatchDelay();
         return taken;
     }
 
@@ -175,7 +175,7 @@ final class VolumeThread {
         last = end;
         // If the queue is full, the thread is awake anyway.
         queue.offer(VolumeThread::wakeUp);
-        endRest();
+        endBatchDelay();
         ended.await();
     }
 
@@ -219,22 +219,22 @@ final class VolumeThread {
         if (wait <= 0) {
             return null;
         }
-        if (mayRest) {
-            rest(Math.min(wait, restNanos));
+        if (mayAwaitBatch) {
+            awaitBatch(Math.min(wait, batchDelayNanos));
             return pollTask();
         }
         return wait == BackgroundWork.IDLE ? queue.take() : queue.poll(wait, TimeUnit.NANOSECONDS);
     }
 
     /** Parks, unless a task is queued. */
-    private void rest(long nanos) {
-        mayRest = false;
-        resting = true;
-        // Tasks offered before resting was set have not woken the thread.
+    private void awaitBatch(long nanos) {
+        mayAwaitBatch = false;
+        awaitingBatch = true;
+        // Tasks offered before awaitingBatch was set have not woken the thread.
         if (queue.isEmpty() && overflow.isEmpty() && last == null) {
             LockSupport.parkNanos(this, nanos);
         }
-        resting = false;
+        awaitingBatch = false;
     }
 
     private @Nullable Runnable pollTask() {
@@ -281,7 +281,7 @@ final class VolumeThread {
 
     private void finish() {
         closed = true;
-        while (offering.get() > 0) {
+        while (submittingThreads.get() > 0) {
             Thread.onSpinWait();
         }
         for (Runnable task = pollTask(); task != null; task = pollTask()) {
@@ -295,8 +295,8 @@ final class VolumeThread {
     }
 
     private void runInOrder(Runnable task) {
-        mayRest = task instanceof Gathering;
-        if (!mayRest) {
+        mayAwaitBatch = task instanceof Gathering;
+        if (!mayAwaitBatch) {
             runOne(writeBatch);
         }
         runOne(task);

@@ -100,11 +100,11 @@ public final class VolumeUpkeep {
             }
         } catch (IOException e) {
             health.failed(e);
-            health.giveUp(e);
+            health.takeOffline(e);
         } catch (RuntimeException | Error e) {
             // Any exception takes the volume offline. If the volume stayed in the state OPENING, lookups would wait
             // forever.
-            health.giveUp(new IOException("rebuild of the index failed: " + e, e));
+            health.takeOffline(new IOException("rebuild of the index failed: " + e, e));
         }
         return false;
     }

@@ -1,8 +1,8 @@
 package io.millrace.store.disk;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.disk.segment.SegmentFile;
 import io.millrace.store.disk.segment.SegmentTable;
@@ -49,7 +49,7 @@ final class VolumeWriter {
 
     /** The callback that receives the location of an object's newest record. */
     interface OnStored {
-        void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
+        void stored(RecordHeader header, DiskKey key, long location, @Nullable RecordAppendCallback receiver);
     }
 
     VolumeWriter(VolumeParts parts, SegmentFile segments, SegmentLog log, VolumeHealth health, OnStored onStored) {
@@ -91,7 +91,7 @@ final class VolumeWriter {
 
         @Override
         public void stored(RecordBatch.Member member) {
-            onStored.stored(member.header(), member.key(), member.location(), member.then());
+            onStored.stored(member.header(), member.key(), member.location(), member.callback());
         }
     }
 
@@ -100,10 +100,10 @@ final class VolumeWriter {
         gathered.writeBatch();
     }
 
-    /** Appends a whole object, a short one in a batch; {@code then} receives the result. */
-    void appendComplete(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
+    /** Appends a whole object, a short one in a batch; {@code callback} receives the result. */
+    void appendComplete(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, RecordAppendCallback callback) {
         if (SegmentLog.isGathered(header.recordLength())) {
-            gathered.add(header, key, head, body, then);
+            gathered.add(header, key, head, body, callback);
             return;
         }
         gathered.writeBatch();
@@ -113,7 +113,7 @@ final class VolumeWriter {
         } catch (IOException e) {
             failure = e;
         }
-        then.appended(failure);
+        callback.appended(failure);
     }
 
     /** Appends an object's record with {@code head}, followed by {@code body}. */
@@ -212,8 +212,8 @@ final class VolumeWriter {
     /**
      * Removes the key's object, because it changed while the volume was offline. No effect if the key holds no object.
      */
-    void changedMeanwhile(DiskKey key) {
-        if (health.state() == VolumeState.OPENING || find(key) != Location.NONE || isDoubtful(key)) {
+    void applyMissedChange(DiskKey key) {
+        if (health.state() == VolumeState.OPENING || find(key) != Location.NONE || isMissUnreliable(key)) {
             removeWithRetry(key);
         }
     }
@@ -235,7 +235,7 @@ final class VolumeWriter {
         gathered.writeBatch();
         try {
             if (health.state() == VolumeState.OPENING) {
-                index.hide(key.hashHigh(), key.hashLow());
+                index.maskRecords(key.hashHigh(), key.hashLow());
             } else {
                 index.remove(key.hashHigh(), key.hashLow());
             }
@@ -246,7 +246,7 @@ final class VolumeWriter {
             pending.add(key);
         }
         if (pending.size() > PENDING_MAX) {
-            health.giveUp(new IOException(
+            health.takeOffline(new IOException(
                     "too many tombstones could not be written: actual=" + pending.size() + ", limit=" + PENDING_MAX));
         }
     }
@@ -261,9 +261,9 @@ final class VolumeWriter {
     }
 
     /** Returns true if a damaged slot of the index may have contained the key. */
-    private boolean isDoubtful(DiskKey key) {
+    private boolean isMissUnreliable(DiskKey key) {
         try {
-            return index.isDoubtful(key.hashHigh(), key.hashLow());
+            return index.isMissUnreliable(key.hashHigh(), key.hashLow());
         } catch (RuntimeException | InternalError e) {
             health.indexFailed(e);
             return true;
@@ -278,14 +278,14 @@ final class VolumeWriter {
             if (index.find(key.hashHigh(), key.hashLow()) == Location.NONE) {
                 log.append(
                         RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
-                log.applied();
+                log.markIndexCurrent();
             }
             pending.remove();
         }
     }
 
     private void succeeded() throws IOException {
-        log.applied();
+        log.markIndexCurrent();
         dirty = true;
         appendPendingTombstones();
         health.succeeded();

@@ -148,7 +148,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         } finally {
             content.release();
         }
-        body.settleWaiters();
+        body.notifyWaiters();
         finishIfWhole();
     }
 
@@ -233,7 +233,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         Volume volume = target.volume();
         if (volume == null) {
             content.release();
-            body.lost(block);
+            body.markMissing(block);
             fail();
             return;
         }
@@ -242,9 +242,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
         object.retain();
         pendingBytes.addAndGet(count);
-        volume.queued(count);
+        volume.addQueuedBytes(count);
         if (!volume.execute(() -> append(volume, block, content))) {
-            body.lost(block);
+            body.markMissing(block);
             written(volume, content);
             fail();
             return;
@@ -271,7 +271,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void append(Volume volume, int block, ByteBuf content) {
         boolean stored = false;
         try {
-            if (!failed && !body.isDead()) {
+            if (!failed && !body.isAborted()) {
                 long keyHash = target.key().hashLow();
                 long pinnedUntil = changes.pinnedUntil(body.head());
                 body.onDisk(block, volume.appendBlock(keyHash, object.objectId(), block, pinnedUntil, content));
@@ -281,7 +281,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
             fail();
         } finally {
             if (!stored) {
-                body.lost(block);
+                body.markMissing(block);
             }
             written(volume, content);
         }
@@ -290,7 +290,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void written(Volume volume, ByteBuf content) {
         int count = content.readableBytes();
         content.release();
-        volume.queued(-count);
+        volume.subtractQueuedBytes(count);
         pendingBytes.addAndGet(-count);
         object.release();
         if (isWritable()) {
@@ -303,7 +303,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
      * added the last block.
      */
     private void finishIfWhole() {
-        if (body.ticket().isSettled() && !isFailed() && body.completeIfAllSubmitted()) {
+        if (body.ticket().isStored() && !isFailed() && body.completeIfAllSubmitted()) {
             changes.partials().refreshHead(target, object);
             changes.counters().writesCompleted.increment();
         }
@@ -462,7 +462,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
 
     private boolean keepNew(H known) {
         if (partialPublished && !body.ticket().isReplaced()) {
-            body.ticket().settle();
+            body.ticket().markStored();
             finishIfWhole();
             return changes.partials().refreshHead(target, object);
         }
@@ -507,14 +507,14 @@ final class FillWriter<H> implements ObjectWriter<H> {
     void fail() {
         failed = true;
         if (!extension) {
-            body.die();
+            body.abort();
         }
         wake();
     }
 
     @Override
     public boolean isFailed() {
-        return failed || body.isDead() || target.ticket().isInvalidated();
+        return failed || body.isAborted() || target.ticket().isInvalidated();
     }
 
     @Override

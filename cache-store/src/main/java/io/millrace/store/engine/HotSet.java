@@ -51,15 +51,15 @@ final class HotSet<H> {
      */
     private static final int FILL_PERCENT = 90;
     /** Duration of faster loading after a handover. At its end, RAM should have its former content. */
-    private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long FAST_LOAD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** Time in which faster loading would fill the whole RAM tier; determines the faster rate. */
-    private static final int HURRY_SECONDS_FOR_ALL = 8;
+    private static final int FAST_LOAD_SECONDS_FOR_ALL = 8;
     /**
      * Maximum of the faster rate. Most devices are slower, and a higher rate would leave no processor time for
      * requests.
      */
-    private static final long HURRY_BYTES_PER_SECOND_MAX = 512L << 20;
+    private static final long FAST_LOAD_BYTES_PER_SECOND_MAX = 512L << 20;
 
     private final FileIo io;
     private final StoreCounters counters;
@@ -84,7 +84,7 @@ final class HotSet<H> {
     /** True while a loading task is queued or runs. */
     private volatile boolean busy;
     /** End of the faster loading, in {@link System#nanoTime}. Unused if {@link #handedOver} is false. */
-    private long hurryEndNanos;
+    private long fastLoadEndNanos;
 
     /** True if a predecessor process still read the volumes when this store started. */
     private boolean handedOver;
@@ -125,11 +125,11 @@ final class HotSet<H> {
         if (!volumes.isConfigured() || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
         }
-        Volume home = home();
-        if (home != null) {
-            handedOver = home.isReadElsewhere();
-            hurryEndNanos = System.nanoTime() + HURRY_NANOS;
-            wanted = HotManifest.read(io, home.directory(), volumes.hashSeed());
+        Volume first = firstWorkingVolume();
+        if (first != null) {
+            handedOver = first.isReadElsewhere();
+            fastLoadEndNanos = System.nanoTime() + FAST_LOAD_NANOS;
+            wanted = HotManifest.read(io, first.directory(), volumes.hashSeed());
         }
         if (wanted.count() > 0) {
             LOG.info(
@@ -142,7 +142,7 @@ final class HotSet<H> {
     }
 
     /** Returns the first working volume, whose directory holds the list; null if no volume works. */
-    private @Nullable Volume home() {
+    private @Nullable Volume firstWorkingVolume() {
         for (int i = 0; i < volumes.slots().length; i++) {
             Volume volume = volumes.working(i);
             if (volume != null) {
@@ -161,18 +161,20 @@ final class HotSet<H> {
 
     /** Writes the current list, unless the volumes are released to another store. Blocks on the disk. */
     void save() {
-        Volume home = home();
-        if (home == null || !ram.isEnabled() || bytesPerSecond == 0) {
+        Volume first = firstWorkingVolume();
+        if (first == null || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
         }
         saving.lock();
         try {
             if (ownsVolumes) {
-                HotManifest.write(io, home.directory(), volumes.hashSeed(), keys());
+                HotManifest.write(io, first.directory(), volumes.hashSeed(), keys());
             }
         } catch (IOException e) {
             LOG.warn(
-                    "{}: the list of the most requested objects cannot be written: {}", home.directory(), e.toString());
+                    "{}: the list of the most requested objects cannot be written: {}",
+                    first.directory(),
+                    e.toString());
         } finally {
             saving.unlock();
         }
@@ -242,7 +244,7 @@ final class HotSet<H> {
         if (!busy && next < limit(keys)) {
             boolean again = next < keys.requestedAgain();
             pace.tick(
-                    isHurried() ? hurriedRate() : bytesPerSecond,
+                    isFastLoading() ? fastLoadRate() : bytesPerSecond,
                     again ? LoadPace.SHARE_OF_PROCESSORS : LoadPace.SHARE_FOR_REQUESTED_ONCE);
             if (pace.allowsTask() && !volumes.isOpening() && mayRead()) {
                 busy = true;
@@ -254,8 +256,8 @@ final class HotSet<H> {
         housekeeping.after(TICK_NANOS, this::tick);
     }
 
-    private boolean isHurried() {
-        return handedOver && System.nanoTime() - hurryEndNanos < 0;
+    private boolean isFastLoading() {
+        return handedOver && System.nanoTime() - fastLoadEndNanos < 0;
     }
 
     /**
@@ -263,15 +265,16 @@ final class HotSet<H> {
      * are loaded. Loading the other objects would take processor time that the new process may need for requests.
      */
     private int limit(HotManifest.Keys keys) {
-        return limit(keys, isHurried());
+        return limit(keys, isFastLoading());
     }
 
-    static int limit(HotManifest.Keys keys, boolean hurried) {
-        return hurried ? keys.requestedAgain() : keys.count();
+    static int limit(HotManifest.Keys keys, boolean fastLoading) {
+        return fastLoading ? keys.requestedAgain() : keys.count();
     }
 
-    private long hurriedRate() {
-        return Math.max(bytesPerSecond, Math.min(ram.bytesMax() / HURRY_SECONDS_FOR_ALL, HURRY_BYTES_PER_SECOND_MAX));
+    private long fastLoadRate() {
+        return Math.max(
+                bytesPerSecond, Math.min(ram.bytesMax() / FAST_LOAD_SECONDS_FOR_ALL, FAST_LOAD_BYTES_PER_SECOND_MAX));
     }
 
     /**
@@ -279,7 +282,7 @@ final class HotSet<H> {
      * other task may be waiting for an I/O thread.
      */
     private boolean mayRead() {
-        return isHurried() || reads.isIdle();
+        return isFastLoading() || reads.isIdle();
     }
 
     /** Loads up to {@link #OBJECTS_PER_TASK} objects. Runs on an I/O thread. */
@@ -345,7 +348,7 @@ final class HotSet<H> {
             return 0;
         }
         if (requestedAgain) {
-            ram.warm(resident);
+            ram.creditEarlierHits(resident);
         }
         counters.objectsRefilled.increment();
         return resident.length();

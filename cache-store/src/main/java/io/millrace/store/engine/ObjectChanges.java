@@ -170,7 +170,7 @@ final class ObjectChanges<H> {
     /** Implements {@link CacheStore#abortWriters}. */
     void abortWriters(StoreKey key) {
         pending.change(key, before -> {
-            fills.invalidateUnsettled(key);
+            fills.invalidateUnstored(key);
             return before;
         });
     }
@@ -283,21 +283,21 @@ final class ObjectChanges<H> {
         if (volume != null && !change.enqueue(pending, volume)) {
             return before;
         }
-        boolean isHidingOthers = pending.hideElsewhere(key, volume, before != null, change);
+        boolean isRemovingOthers = pending.removeFromOtherVolumes(key, volume, before != null, change);
         if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
             ram.put(resident);
         } else {
             ram.remove(key.hashLow(), key.bytes());
         }
         fills.replace(key, object.objectId());
-        target.ticket().settle();
+        target.ticket().markStored();
         change.markDone();
-        return volume != null || isHidingOthers ? change : null;
+        return volume != null || isRemovingOthers ? change : null;
     }
 
     /** Ends the write of a whole object. Runs on the volume's thread. */
-    void settle(Volume volume, ObjectStoring<H> change, long bytes, @Nullable IOException failure) {
-        pending.settle(volume, change.target().key(), change, bytes, failure);
+    void completeWrite(Volume volume, ObjectStoring<H> change, long bytes, @Nullable IOException failure) {
+        pending.completeWrite(volume, change.target().key(), change, bytes, failure);
     }
 
     private boolean admits(StoreObject<H> object, H head, Volume volume, StoreKey key) {
@@ -339,11 +339,11 @@ final class ObjectChanges<H> {
     }
 
     private void end(Removal<H> removal) {
-        if (removal.isPassedOn()) {
+        if (removal.isForSuccessor()) {
             Successor next = successor;
             // The successor is null if the volumes were taken back in the meantime. The removal is then refused,
             // because the volumes may have missed it.
-            removal.passTo(next == null ? StoreEngine::refuse : next);
+            removal.sendToSuccessor(next == null ? StoreEngine::refuse : next);
         }
         removal.endOne();
     }
@@ -427,7 +427,7 @@ final class ObjectChanges<H> {
                 if (closed || successor == null) {
                     removal.refuse(new IOException("the volumes are being handed over to another worker; try again"));
                 } else {
-                    removal.passOn();
+                    removal.markForSuccessor();
                 }
                 return removal.change();
             }

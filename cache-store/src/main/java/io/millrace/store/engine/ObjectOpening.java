@@ -104,7 +104,7 @@ final class ObjectOpening<H> {
 
         @Override
         public void run() {
-            volumes.requested(key);
+            volumes.recordRequest(key);
             StoreObject<H> loaded = loadedMeanwhile.apply(key);
             if (loaded == null) {
                 lookUp();
@@ -129,7 +129,7 @@ final class ObjectOpening<H> {
         /** Looks up the key, or refuses the open if memory for the content is missing. */
         private void lookUpWithMemory() {
             if (!budget.reserve(MemoryBudget.Part.READING, admittedBytes)) {
-                budget.refused(MemoryBudget.Part.READING);
+                budget.countRefusal(MemoryBudget.Part.READING);
                 refuse();
                 return;
             }
@@ -174,7 +174,7 @@ final class ObjectOpening<H> {
         private boolean mustWait(@Nullable Found<H> found) {
             return volumes.isOpening()
                     && !changes.isSuspended()
-                    && (found == null || volumes.isHomeOpening(key, found.volume()));
+                    && (found == null || volumes.isTargetRebuilding(key, found.volume()));
         }
 
         /** Adds this open to the waiting ones. Returns false if it cannot wait, and must reply now. */

@@ -1,7 +1,7 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.disk.Volume;
-import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.engine.filling.FillTarget;
 import io.millrace.store.engine.filling.FillingObject;
 import io.millrace.store.engine.object.ResidentObject;
@@ -67,7 +67,7 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
      * Stores an object that fits in one record. The volume may write it in one batch with the next queued objects.
      * Retains the decoded head until the write has ended.
      */
-    static final class Whole<H> extends ObjectStoring<H> implements Volume.GatheringTask, Appended {
+    static final class Whole<H> extends ObjectStoring<H> implements Volume.GatheringTask, RecordAppendCallback {
         private final ResidentObject<H> object;
         private final H head;
         /** The volume that receives the object; set before the write is queued. */
@@ -93,11 +93,11 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
             }
             volume = to;
             bytes = object.length() + changes().codec().heapBytes(head);
-            to.queued(bytes);
+            to.addQueuedBytes(bytes);
             begin();
             boolean taken = to.executeGathering(this);
             if (!taken) {
-                to.queued(-bytes);
+                to.subtractQueuedBytes(bytes);
                 end();
             }
             return taken;
@@ -124,7 +124,7 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
         public void appended(@Nullable IOException failure) {
             Volume to = volume;
             if (to != null) {
-                changes().settle(to, this, bytes, failure);
+                changes().completeWrite(to, this, bytes, failure);
             }
         }
     }

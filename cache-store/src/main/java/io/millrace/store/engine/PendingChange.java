@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * A change of one key that the volumes' indexes do not contain yet.
  *
  * <p>It holds the object that is being written to disk, or no object while a tombstone (the record of a removal) is
- * being written. The change is settled when all its writes have ended.
+ * being written. The change is complete when all its writes have ended.
  *
- * <p>Thread-safe. Holds a reference to its object, which is released when the change is settled.
+ * <p>Thread-safe. Holds a reference to its object, which is released when the change is complete.
  *
  * @param <H> the decoded head
  */
@@ -20,7 +20,7 @@ class PendingChange<H> {
             AtomicIntegerFieldUpdater.newUpdater(PendingChange.class, "outstanding");
 
     private final @Nullable StoreObject<H> object;
-    /** Number of writes that must end before the change is settled. */
+    /** Number of writes that must end before the change is complete. */
     @SuppressWarnings("UnusedVariable") // accessed through the field updater OUTSTANDING
     private volatile int outstanding;
 
@@ -51,7 +51,7 @@ class PendingChange<H> {
         OUTSTANDING.incrementAndGet(this);
     }
 
-    /** Ends an outstanding write. Returns true if it was the last one, so that the change is settled. */
+    /** Ends an outstanding write. Returns true if it was the last one, so that the change is complete. */
     final boolean end() {
         return OUTSTANDING.decrementAndGet(this) == 0;
     }

@@ -92,7 +92,7 @@ final class PendingChanges<H> {
      *     no index yet, so all other volumes receive the removal.
      * @return whether any volume has to remove an object
      */
-    boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
+    boolean removeFromOtherVolumes(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
         boolean queued = false;
         VolumeGroup.Slot[] slotsSeen = volumes.slots();
         for (VolumeGroup.Slot slot : slotsSeen) {
@@ -101,7 +101,7 @@ final class PendingChanges<H> {
                 continue;
             }
             if (isPending || other.mayBringBack(key.hashHigh(), key.hashLow())) {
-                queued |= hide(other, key, change);
+                queued |= queueRemoval(other, key, change);
             }
         }
         if (volumes.isUnchanged(slotsSeen)) {
@@ -109,7 +109,7 @@ final class PendingChanges<H> {
         }
         boolean[] any = {queued};
         volumes.recordMissedChange(key, slotsSeen, returned -> {
-            boolean taken = returned == volume || hide(returned, key, change);
+            boolean taken = returned == volume || queueRemoval(returned, key, change);
             any[0] |= taken;
             return taken;
         });
@@ -122,7 +122,7 @@ final class PendingChanges<H> {
      */
     void takeOver(StoreKey key, Volume volume, @Nullable PendingChange<H> before, PendingChange<H> change) {
         if (before != null) {
-            hideElsewhere(key, volume, true, change);
+            removeFromOtherVolumes(key, volume, true, change);
         }
     }
 
@@ -130,7 +130,7 @@ final class PendingChanges<H> {
      * Queues the removal of the key's object from one volume. Returns true if the volume accepted the task. A volume
      * that does not work receives the missed changes when it returns.
      */
-    private boolean hide(Volume volume, StoreKey key, PendingChange<H> change) {
+    private boolean queueRemoval(Volume volume, StoreKey key, PendingChange<H> change) {
         change.begin();
         boolean taken = volume.executeRemoval(() -> {
             try {
@@ -174,11 +174,11 @@ final class PendingChanges<H> {
         if (object != null && isFull(volume)) {
             return false;
         }
-        volume.queued(bytes);
+        volume.addQueuedBytes(bytes);
         change.begin();
-        boolean taken = write.queue(volume, failure -> settle(volume, key, change, bytes, failure));
+        boolean taken = write.queue(volume, failure -> completeWrite(volume, key, change, bytes, failure));
         if (!taken) {
-            volume.queued(-bytes);
+            volume.subtractQueuedBytes(bytes);
             change.end();
         }
         return taken;
@@ -190,13 +190,14 @@ final class PendingChanges<H> {
     }
 
     /** Ends a write on the volume's thread. The log and the index were updated, or the update failed. */
-    void settle(Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
+    void completeWrite(
+            Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
         try {
             if (failure != null) {
                 counters.writesFailed.increment();
             }
         } finally {
-            volume.queued(-bytes);
+            volume.subtractQueuedBytes(bytes);
             end(key, change);
         }
     }

@@ -2,7 +2,7 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
-import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.engine.object.ObjectAppender;
 import java.io.IOException;
 
@@ -18,12 +18,12 @@ interface PendingWrite {
      * Queues the write. When the write has ended, {@code end} is called once, on the volume's thread. If the volume
      * does not accept the write, returns false and never calls {@code end}.
      */
-    boolean queue(Volume volume, Appended end);
+    boolean queue(Volume volume, RecordAppendCallback end);
 
     /** A write that is not batched: it ends when its task has run. */
     record AtOnce(StoreKey key, VolumeWrite write) implements PendingWrite {
         @Override
-        public boolean queue(Volume volume, Appended end) {
+        public boolean queue(Volume volume, RecordAppendCallback end) {
             return volume.execute(() -> {
                 IOException failure = null;
                 try {

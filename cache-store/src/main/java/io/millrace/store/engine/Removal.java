@@ -38,7 +38,7 @@ final class Removal<H> {
     /** True if the change stays pending after the reply, because the volumes did not get the tombstone. */
     private volatile boolean refused;
 
-    private boolean passedOn;
+    private boolean forSuccessor;
 
     Removal(PendingChanges<H> pending, StoreKey key, Executor replyOn, RemoveCallback reply) {
         this.pending = pending;
@@ -104,21 +104,21 @@ final class Removal<H> {
      * Returns true if the successor, which owns the volumes, makes the removal durable. The change stays pending in
      * this store.
      */
-    boolean isPassedOn() {
-        return passedOn;
+    boolean isForSuccessor() {
+        return forSuccessor;
     }
 
     /**
      * Decides that the successor performs the removal. Call inside {@link PendingChanges#change}. The caller must call
-     * {@link #passTo} after that change.
+     * {@link #sendToSuccessor} after that change.
      */
-    void passOn() {
+    void markForSuccessor() {
         refused = true;
-        passedOn = true;
+        forSuccessor = true;
     }
 
     /** Passes the removal to the successor. Never call inside {@link PendingChanges#change}. */
-    void passTo(Successor successor) {
+    void sendToSuccessor(Successor successor) {
         outstanding.incrementAndGet();
         successor.apply(PassedChange.removal(key.bytes()), problem -> {
             if (problem != null) {

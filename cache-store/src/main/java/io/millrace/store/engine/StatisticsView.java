@@ -26,7 +26,7 @@ final class StatisticsView {
         for (VolumeGroup.Slot slot : group.slots()) {
             Volume volume = slot.volume();
             if (volume != null) {
-                long refused = group.policies().refused(slot.number());
+                long refused = group.policies().refusals(slot.number());
                 volumes.add(of(slot, volume, group.placement(slot), refused));
                 reclaimed += volume.segmentsReclaimed();
             } else {

@@ -24,8 +24,8 @@ import io.millrace.store.StoredObject;
 import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.engine.curve.CurveRecorder;
 import io.millrace.store.engine.filling.BodyRegister;
@@ -221,14 +221,18 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
         @Override
         public void offline(Volume volume) {
-            volumes.lost(volume);
+            volumes.recordMemberLoss(volume);
             waiting.indexChanged();
         }
 
         @Override
         @SuppressWarnings("unchecked") // only this store's objects are appended here
         public void stored(
-                Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver) {
+                Volume volume,
+                RecordHeader header,
+                DiskKey key,
+                long location,
+                @Nullable RecordAppendCallback receiver) {
             H head = receiver instanceof ObjectStoring<?> change ? (H) change.head() : null;
             inventories.stored(volume, header, key, location, head);
         }
@@ -292,7 +296,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
      * @param hits hits of the object in RAM so far
      */
     private void hitInRam(ResidentObject<H> object, int hits) {
-        volumes.policies().requested(object.volume(), object.hashLow());
+        volumes.policies().recordRequest(object.volume(), object.hashLow());
         if (hits > MappedIndex.HITS_MAX && hits % RAM_HITS_PER_INDEX_UPDATE != 0) {
             return;
         }
@@ -317,7 +321,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public void countMiss(StoreKey key) {
         if (!contains(key)) {
-            volumes.requested(key);
+            volumes.recordRequest(key);
         }
     }
 
@@ -330,7 +334,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         PendingChange<H> change = changes.pending(key);
         StoreObject<H> known = change == null ? decoded(ram.get(key.hashLow(), key.bytes())) : changes.retained(change);
         if (change != null) {
-            volumes.requested(key);
+            volumes.recordRequest(key);
         }
         if (known != null || (change != null && change.object() == null)) {
             Replies.opened(replyOn, reply, known);
@@ -457,7 +461,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             if (!changes.isSuspended() && !changes.isClosed()) {
                 hot.handOver();
                 changes.suspend(successor);
-                journal.passOnTo(successor);
+                journal.setSuccessor(successor);
                 volumes.release();
             }
         } finally {
@@ -557,8 +561,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public void sync() throws IOException {
-        ram.settle();
-        pieces.settle();
+        ram.drainHits();
+        pieces.drainHits();
         forcing.drainAndForce();
     }
 

@@ -64,9 +64,9 @@ final class WriterFactory<H> {
      */
     ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
         boolean detached = changes.isSuspended() || changes.isClosed();
-        int home = detached ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
-        Volume volume = volumes.working(home);
-        ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
+        int targetVolume = detached ? StoreObject.NO_VOLUME : volumes.targetVolume(key, volumeName);
+        Volume volume = volumes.working(targetVolume);
+        ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), targetVolume);
         int blockBytes;
         long bytesMax;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {

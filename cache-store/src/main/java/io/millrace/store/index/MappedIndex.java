@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * disk has no space for the new table, a put evicts another entry (see {@link Eviction}).
  *
  * <p>An entry is written only after its record is in the log (the segments of the volume), so that the table is never
- * ahead of the log. After kill -9, {@link #applied} returns the sequence number of the last record that the table
- * contains.
+ * ahead of the log. After kill -9, {@link #appliedSequence} returns the sequence number of the last record that the
+ * table contains.
  *
  * <p>Thread-safe: lookups and {@link #hit} from any thread; all changes of entries are confined to the volume's writer
  * thread.
@@ -178,9 +178,9 @@ public final class MappedIndex {
      * Returns true if the result "not found" for the hash is unreliable. The reason is a damaged slot that may have
      * contained the hash. Any thread; slower than {@link #find}.
      */
-    public boolean isDoubtful(long hashHigh, long hashLow) {
+    public boolean isMissUnreliable(long hashHigh, long hashLow) {
         SlotTable current = table;
-        return current.isDamaged() || Probing.isDoubtful(current, hashHigh, hashLow);
+        return current.isDamaged() || Probing.isMissUnreliable(current, hashHigh, hashLow);
     }
 
     /**
@@ -256,10 +256,10 @@ public final class MappedIndex {
     }
 
     /**
-     * Hides the records of the hash without a tombstone in the log. Otherwise like {@link #putTombstone}, but never
+     * Masks the records of the hash without a tombstone in the log. Otherwise like {@link #putTombstone}, but never
      * fails: if the table is full, it removes the entry, and the rebuild adds no further entries.
      */
-    public void hide(long hashHigh, long hashLow) {
+    public void maskRecords(long hashHigh, long hashLow) {
         try {
             putTombstone(hashHigh, hashLow, UNLOGGED);
         } catch (IOException e) {
@@ -303,7 +303,7 @@ public final class MappedIndex {
             fill(~place, hashHigh, hashLow, location, meta);
             return;
         }
-        Probing.move(table, place, location, meta);
+        Probing.updateEntry(table, place, location, meta);
         setInGrowing(hashHigh, hashLow, location, meta);
     }
 
@@ -359,7 +359,7 @@ public final class MappedIndex {
      * the index.
      */
     private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
-        if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
+        if (!current.isDamaged() && Probing.isMissUnreliable(current, hashHigh, hashLow)) {
             current.damaged();
             LOG.warn("{}: the index has damaged slots; the next start rebuilds it", name);
         }
@@ -371,7 +371,7 @@ public final class MappedIndex {
         long slot = Probing.slot(current, hashHigh, hashLow);
         if (slot >= 0 && current.location(slot) == from) {
             long meta = current.meta(slot);
-            Probing.move(current, slot, to, meta);
+            Probing.updateEntry(current, slot, to, meta);
             setInGrowing(hashHigh, hashLow, to, meta);
         }
     }
@@ -575,12 +575,12 @@ public final class MappedIndex {
     }
 
     /** Returns the sequence number of the last record whose entry is in the table. */
-    public long applied() {
+    public long appliedSequence() {
         return table.field(SlotTable.APPLIED_AT);
     }
 
     /** Sets the sequence number up to which the table contains every record. */
-    public void applied(long sequence) {
+    public void appliedSequence(long sequence) {
         table.field(SlotTable.APPLIED_AT, sequence);
     }
 

@@ -10,8 +10,8 @@ import java.lang.invoke.VarHandle;
  * slot and the marks before it become empty again. Therefore probe sequences stay short while a full store replaces old
  * entries by new ones.
  *
- * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} may be called from any thread. The other methods are confined
- * to the thread that changes the table.
+ * <p>{@link #find}, {@link #slot} and {@link #isMissUnreliable} may be called from any thread. The other methods are
+ * confined to the thread that changes the table.
  */
 final class Probing {
     /** No place: all slots of the table are in use by other entries. */
@@ -88,7 +88,7 @@ final class Probing {
      * Returns true if the result "not found" for the hash is unreliable. A slot in the probe sequence is damaged, or
      * another thread is changing it.
      */
-    static boolean isDoubtful(SlotTable table, long hashHigh, long hashLow) {
+    static boolean isMissUnreliable(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;
         for (long probes = 0; probes <= table.mask; probes++) {
             if (!table.isSound(slot)) {
@@ -148,17 +148,17 @@ final class Probing {
     }
 
     /** Changes the entry in the slot. */
-    static void move(SlotTable table, long slot, long location, long meta) {
+    static void updateEntry(SlotTable table, long slot, long location, long meta) {
         countNonObjects(table, table.meta(slot), -1);
         countNonObjects(table, meta, 1);
-        table.move(slot, location, meta);
+        table.updateEntry(slot, location, meta);
     }
 
     /** Adds or replaces the entry of the hash. Returns false if the table is full. */
     static boolean set(SlotTable table, long hashHigh, long hashLow, long location, long meta) {
         long place = place(table, hashHigh, hashLow);
         if (place >= 0) {
-            move(table, place, location, meta);
+            updateEntry(table, place, location, meta);
         } else if (place != NO_PLACE) {
             fill(table, ~place, hashHigh, hashLow, location, meta);
         }

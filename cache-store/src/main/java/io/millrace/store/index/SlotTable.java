@@ -34,9 +34,9 @@ import java.lang.invoke.VarHandle;
  *
  * <p>All integers are little-endian. One thread writes slots. When a slot is filled, its location is stored last with
  * release semantics, so that a reader of the location also reads the other fields. The reader then reads the location
- * again, to detect that the slot was reused meanwhile. {@link #move} and {@link #clear} store the location before the
- * last word of the slot, except when the new entry is a tombstone. After kill -9 the three counts (in use, blocks,
- * deleted) may be too high, but never too low.
+ * again, to detect that the slot was reused meanwhile. {@link #updateEntry} and {@link #clear} store the location
+ * before the last word of the slot, except when the new entry is a tombstone. After kill -9 the three counts (in use,
+ * blocks, deleted) may be too high, but never too low.
  *
  * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags. It detects any single-bit
  * error. Each word is rotated by a different number of bits first, so that the check also detects swapped words and
@@ -233,7 +233,7 @@ final class SlotTable {
     }
 
     /** Changes location and meta of the entry in the slot. */
-    void move(long slot, long location, long newMeta) {
+    void updateEntry(long slot, long location, long newMeta) {
         long word = firstWord(slot);
         long meta = checked(hashHigh(slot), hashLow(slot), location, newMeta);
         // A reader must not see the location of a tombstone without the tombstone flag. Therefore the flag is set first

@@ -47,7 +47,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
     public @Nullable ByteBuf tryDirectBuffer(int capacity) {
         long reserved = pool.bytesFor(capacity);
         if (!budget.reserve(part, reserved)) {
-            budget.refused(part);
+            budget.countRefusal(part);
             return null;
         }
         ByteBuf buffer = null;

@@ -11,7 +11,7 @@ interface EvictionPolicy {
     void put(RamEntry entry);
 
     /** Counts a request for an entry; does nothing for an entry that was not added. */
-    void requested(RamEntry entry);
+    void recordRequest(RamEntry entry);
 
     /** Updates the weight of an entry; does nothing for an entry that was not added. */
     void reweigh(RamEntry entry);

@@ -40,7 +40,7 @@ final class FrequencyPolicy implements EvictionPolicy {
     }
 
     @Override
-    public void requested(RamEntry entry) {
+    public void recordRequest(RamEntry entry) {
         var unused = cache.getIfPresent(entry);
     }
 

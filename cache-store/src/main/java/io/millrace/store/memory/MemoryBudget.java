@@ -59,7 +59,7 @@ public final class MemoryBudget {
     /** The consumers that can release memory, in the order in which {@link #reserve} asks them. */
     private volatile MemoryConsumer[] consumers = {};
     /** Bytes of buffers that consumers added since the last {@link #countIdle}. */
-    private final LongAdder replaced = new LongAdder();
+    private final LongAdder addedBytes = new LongAdder();
 
     private volatile @Nullable Runnable onRoom;
 
@@ -135,10 +135,10 @@ public final class MemoryBudget {
      * a time.
      */
     void countIdle() {
-        long replacedBytes = replaced.sumThenReset();
+        long added = addedBytes.sumThenReset();
         long chunks = chunkBytes.getAsLong();
         if (chunks > 0) {
-            idle = idleShare.next(chunks + entries.get(), replacedBytes);
+            idle = idleShare.next(chunks + entries.get(), added);
         }
     }
 
@@ -153,8 +153,8 @@ public final class MemoryBudget {
      * Counts bytes of entries that a consumer added. This count limits how fast the share for unused space in chunks
      * changes.
      */
-    void replaced(long bytes) {
-        replaced.add(bytes);
+    void countAdded(long bytes) {
+        addedBytes.add(bytes);
     }
 
     /**
@@ -262,7 +262,7 @@ public final class MemoryBudget {
     }
 
     /** Counts a refused reservation of the part. */
-    public void refused(Part part) {
+    public void countRefusal(Part part) {
         (part == Part.FILLING ? refusedFills : refusedReads).increment();
     }
 

@@ -73,7 +73,7 @@ public final class RamTier<E extends RamEntry> {
     private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
 
     /** Number of hits after which the policy treats an entry as requested more than once. */
-    private static final int WARM_HITS = 2;
+    private static final int EARLIER_HITS = 2;
 
     private final long bytesMax;
     private final int batchSize;
@@ -143,7 +143,7 @@ public final class RamTier<E extends RamEntry> {
      * @param budget counts the entries of this tier and the other parts
      * @param housekeeping runs the tasks of the policy
      */
-    public static <E extends RamEntry> RamTier<E> besideOthers(
+    public static <E extends RamEntry> RamTier<E> withSharedBudget(
             long bytesMax, int entryBytes, MemoryBudget budget, Executor housekeeping) {
         return new RamTier<>(bytesMax, entryBytes, budget, housekeeping);
     }
@@ -327,7 +327,7 @@ public final class RamTier<E extends RamEntry> {
                 int hits = entry.hits + 1;
                 entry.hits = hits;
                 if (counted) {
-                    policy.requested(entry);
+                    policy.recordRequest(entry);
                 }
                 listener.onHit((E) entry, hits);
             }
@@ -371,7 +371,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /** Passes the hits of this thread and all queued batches to the policy. Then the policy evicts. */
-    public void settle() {
+    public void drainHits() {
         HitBatch batch = hits.get();
         if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
             Arrays.fill(batch.entries, 0, batch.size, null);
@@ -398,7 +398,7 @@ public final class RamTier<E extends RamEntry> {
         long weight = (long) entry.bodyBytes() + heap;
         bytes.addAndGet(weight);
         heapBytes.addAndGet(heap);
-        budget.replaced(weight);
+        budget.countAdded(weight);
         budget.add(MemoryBudget.Part.ENTRIES, heap);
         entries.incrementAndGet();
         RamEntry before = table.put(entry);
@@ -526,11 +526,11 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /** Counts two hits of a new entry, because its object was requested before the entry was added. */
-    public void warm(E entry) {
-        for (int i = 0; i < WARM_HITS; i++) {
-            policy.requested(entry);
+    public void creditEarlierHits(E entry) {
+        for (int i = 0; i < EARLIER_HITS; i++) {
+            policy.recordRequest(entry);
         }
-        entry.hits += WARM_HITS;
+        entry.hits += EARLIER_HITS;
     }
 
     /**

@@ -84,7 +84,7 @@ final class RecencyPolicy implements EvictionPolicy {
     }
 
     @Override
-    public void requested(RamEntry entry) {
+    public void recordRequest(RamEntry entry) {
         lock.lock();
         try {
             Place place = entry.place;

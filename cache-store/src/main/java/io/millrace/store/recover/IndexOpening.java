@@ -135,7 +135,7 @@ final class IndexOpening {
             }
             case TOMBSTONE -> index.remove(record.hashHigh(), record.hashLow());
         }
-        index.applied(record.sequence());
+        index.appliedSequence(record.sequence());
     }
 
     private Volume rebuild(ByteBufAllocator allocator, VolumeListener listener) throws IOException {

@@ -242,7 +242,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                     @Override
                     public void damaged(long hashHigh, long hashLow, long offset) {
                         // The damaged record is newer than the older records of its key, so it must hide them.
-                        records.add(SegmentSummary.Entry.hidden(hashHigh, hashLow, offset));
+                        records.add(SegmentSummary.Entry.ofDamaged(hashHigh, hashLow, offset));
                     }
                 });
         return records;

@@ -78,7 +78,7 @@ class SpacePolicyTest {
             for (int block = 0; block < 6; block++) {
                 history.decided(object, 0);
             }
-            history.requested(object);
+            history.recordRequest(object);
         }
         history.addRecentResults(100);
         assertTrue(history.reuseRate(0, 1, 0) > 0.9, "chance=" + history.reuseRate(0, 1, 0));
@@ -88,9 +88,9 @@ class SpacePolicyTest {
     void aRingThatWasNeverFullTakesAll() {
         for (AdmissionRule rule : AdmissionRule.values()) {
             SpacePolicy policy = new SpacePolicy(rule, 1 << 20, SEGMENTS);
-            policy.requested(1);
+            policy.recordRequest(1);
             assertTrue(policy.admits(1));
-            assertEquals(0, policy.refused());
+            assertEquals(0, policy.refusals());
         }
     }
 
@@ -98,11 +98,11 @@ class SpacePolicyTest {
     void secondHitAdmitsAnObjectRequestedBefore() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.SECOND_HIT, 1 << 20, SEGMENTS);
         policy.segmentBegun(100);
-        policy.requested(1);
+        policy.recordRequest(1);
         assertFalse(policy.admits(1));
-        policy.requested(1);
+        policy.recordRequest(1);
         assertTrue(policy.admits(1));
-        assertEquals(1, policy.refused());
+        assertEquals(1, policy.refusals());
     }
 
     /** The trace has keys that are requested once, and some that are requested repeatedly. */
@@ -113,29 +113,29 @@ class SpacePolicyTest {
         for (int segment = 0; segment < 20 * SEGMENTS; segment++) {
             policy.segmentBegun(400);
             for (long key = 0; key < 50; key++) {
-                policy.requested(key);
-                policy.requested(key);
+                policy.recordRequest(key);
+                policy.recordRequest(key);
                 assertTrue(policy.rating(key, 2) > 0, "kept: " + key);
             }
             for (int i = 0; i < 50; i++) {
-                policy.requested(++fresh);
+                policy.recordRequest(++fresh);
                 policy.admits(fresh);
                 assertEquals(0, policy.rating(fresh, 0), "asked for once");
             }
         }
-        long before = policy.refused();
+        long before = policy.refusals();
         for (int i = 0; i < 100; i++) {
-            policy.requested(++fresh);
+            policy.recordRequest(++fresh);
             policy.admits(fresh);
         }
-        assertTrue(policy.refused() - before > 90, "refused=" + (policy.refused() - before));
+        assertTrue(policy.refusals() - before > 90, "refused=" + (policy.refusals() - before));
         // Keys requested once are admitted as soon as they are requested again, although nothing was written in the
         // meantime.
         boolean taken = false;
         for (int i = 0; i < 3000 && !taken; i++) {
-            policy.requested(++fresh);
+            policy.recordRequest(++fresh);
             taken = policy.admits(fresh);
-            policy.requested(fresh);
+            policy.recordRequest(fresh);
         }
         assertTrue(taken);
     }
@@ -151,7 +151,7 @@ class SpacePolicyTest {
             for (int i = 0; i < 20; i++) {
                 key++;
                 for (int n = 0; n < 4; n++) {
-                    policy.requested(key);
+                    policy.recordRequest(key);
                     policy.admits(key);
                 }
                 boolean late = segment > 20 * SEGMENTS;

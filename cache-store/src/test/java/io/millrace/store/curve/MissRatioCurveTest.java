@@ -230,7 +230,7 @@ class MissRatioCurveTest {
     }
 
     private static void endWindow(MissRatioCurve curve) {
-        for (int i = 0; i < WarmUp.WINDOW_PERIODS; i++) {
+        for (int i = 0; i < SimulationColdStart.WINDOW_PERIODS; i++) {
             curve.decay(1);
         }
     }
@@ -307,7 +307,7 @@ class MissRatioCurveTest {
         MissRatioCurve curve = curve(10L * UNIT);
         for (int window = 0; window < 40; window++) {
             replay(curve, IntStream.range(window * 100, window * 100 + 100).toArray());
-            for (int i = 0; i < WarmUp.WINDOW_PERIODS; i++) {
+            for (int i = 0; i < SimulationColdStart.WINDOW_PERIODS; i++) {
                 curve.decay(0.5);
             }
             assertEquals(window < 19, stage(curve) == CurveReport.Stage.REQUESTS, "window " + window);

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.KeepTimes;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.disk.segment.ReaderLists;
 import io.millrace.store.disk.segment.SegmentPins;
@@ -63,7 +63,7 @@ class VolumeFaultTest {
         }
 
         @Override
-        public void stored(Volume in, RecordHeader header, DiskKey key, long location, Appended told) {
+        public void stored(Volume in, RecordHeader header, DiskKey key, long location, RecordAppendCallback told) {
             // This test lists no objects.
         }
 

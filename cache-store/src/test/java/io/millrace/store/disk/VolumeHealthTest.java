@@ -25,10 +25,10 @@ class VolumeHealthTest {
             VolumeState.SUSPENDED, EnumSet.of(VolumeState.CLOSED),
             VolumeState.CLOSED, EnumSet.noneOf(VolumeState.class));
 
-    private final AtomicInteger givenUp = new AtomicInteger();
+    private final AtomicInteger offline = new AtomicInteger();
 
     private VolumeHealth health(VolumeState first) {
-        return new VolumeHealth(Path.of("/v"), first, givenUp::incrementAndGet);
+        return new VolumeHealth(Path.of("/v"), first, offline::incrementAndGet);
     }
 
     @Test
@@ -51,16 +51,16 @@ class VolumeHealthTest {
         }
         assertFalse(health.opened());
         assertEquals(VolumeState.OFFLINE, health.state());
-        assertEquals(1, givenUp.get());
+        assertEquals(1, offline.get());
     }
 
     @Test
     void anErrorAfterTheEndDoesNotChangeIt() {
         VolumeHealth health = health(VolumeState.ONLINE);
         health.end(VolumeState.SUSPENDED);
-        health.giveUp(new IOException("late"));
+        health.takeOffline(new IOException("late"));
         assertEquals(VolumeState.SUSPENDED, health.state());
-        assertEquals(0, givenUp.get());
+        assertEquals(0, offline.get());
     }
 
     @Test
@@ -69,7 +69,7 @@ class VolumeHealthTest {
         health.indexFailed(new InternalError("a fault occurred in an unsafe memory access operation"));
         health.indexFailed(new InternalError("another"));
         assertEquals(VolumeState.OFFLINE, health.state());
-        assertEquals(1, givenUp.get());
+        assertEquals(1, offline.get());
         IOException last = health.lastError();
         assertNotNull(last);
         assertTrue(last.toString().contains("a fault occurred"), last::toString);

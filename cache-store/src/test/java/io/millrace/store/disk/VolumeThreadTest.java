@@ -22,12 +22,12 @@ class VolumeThreadTest {
         };
     }
 
-    /** Number of tasks that were added to a batch and not yet settled. */
+    /** Number of tasks that were added to a batch and not yet written. */
     private int gathered;
 
-    private void settle() {
+    private void writeBatch() {
         if (gathered > 0) {
-            steps.add("settled " + gathered);
+            steps.add("batch of " + gathered);
             gathered = 0;
         }
     }
@@ -37,8 +37,8 @@ class VolumeThreadTest {
     }
 
     @Test
-    void queuedTasksAreBatchedAndSettledBeforeOtherTasks() throws InterruptedException {
-        VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle);
+    void queuedTasksAreBatchedAndWrittenBeforeOtherTasks() throws InterruptedException {
+        VolumeThread thread = new VolumeThread("t", 16, List.of(), this::writeBatch);
         for (int i = 0; i < 3; i++) {
             thread.execute(gathering(() -> gathered++));
         }
@@ -51,56 +51,56 @@ class VolumeThreadTest {
         thread.start();
         assertTrue(done.await(10, TimeUnit.SECONDS));
         stop(thread);
-        assertEquals(List.of("settled 3", "task", "settled 2", "end"), steps);
+        assertEquals(List.of("batch of 3", "task", "batch of 2", "end"), steps);
     }
 
     @Test
-    void oneAloneIsSettledAtOnce() throws InterruptedException {
+    void oneAloneIsWrittenAtOnce() throws InterruptedException {
         VolumeThread thread = new VolumeThread("t", 16, List.of(), () -> {
             if (gathered > 0) {
-                settle();
+                writeBatch();
                 done.countDown();
             }
         });
         thread.start();
         thread.execute(gathering(() -> gathered++));
-        assertTrue(done.await(10, TimeUnit.SECONDS), "nothing comes after it, and it is settled all the same");
+        assertTrue(done.await(10, TimeUnit.SECONDS), "nothing comes after it, and it is written all the same");
         stop(thread);
-        assertEquals(List.of("settled 1", "end"), steps);
+        assertEquals(List.of("batch of 1", "end"), steps);
     }
 
     @Test
     void whileTheThreadRestsGatheringTasksComeTogetherAndAnyOtherEndsTheRest() throws InterruptedException {
-        VolumeThread thread = resting();
+        VolumeThread thread = threadAwaitingBatch();
         thread.execute(gathering(() -> gathered++));
         thread.execute(gathering(() -> gathered++));
-        assertTrue(thread.isResting(), "they have woken nobody");
+        assertTrue(thread.isAwaitingBatch(), "they have woken nobody");
         thread.execute(done::countDown);
-        assertTrue(done.await(10, TimeUnit.SECONDS), "the rest of an hour is over");
+        assertTrue(done.await(10, TimeUnit.SECONDS), "the batch delay of an hour did not end");
         stop(thread);
-        assertEquals(List.of("settled 1", "settled 2", "end"), steps);
+        assertEquals(List.of("batch of 1", "batch of 2", "end"), steps);
     }
 
     @Test
     void aTaskBeyondTheQueueEndsThePause() throws InterruptedException {
-        VolumeThread thread = resting();
+        VolumeThread thread = threadAwaitingBatch();
         assertTrue(thread.executeBeyond(done::countDown, 1));
-        assertTrue(done.await(10, TimeUnit.SECONDS), "the rest of an hour is over");
+        assertTrue(done.await(10, TimeUnit.SECONDS), "the batch delay of an hour did not end");
         stop(thread);
     }
 
     @Test
-    void theEndEndsTheRest() throws InterruptedException {
-        stop(resting());
-        assertEquals(List.of("settled 1", "end"), steps);
+    void theEndEndsTheBatchDelay() throws InterruptedException {
+        stop(threadAwaitingBatch());
+        assertEquals(List.of("batch of 1", "end"), steps);
     }
 
     /** Returns a thread that has run a batched task and then waits for an hour. */
-    private VolumeThread resting() {
-        VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle, TimeUnit.HOURS.toNanos(1));
+    private VolumeThread threadAwaitingBatch() {
+        VolumeThread thread = new VolumeThread("t", 16, List.of(), this::writeBatch, TimeUnit.HOURS.toNanos(1));
         thread.start();
         thread.execute(gathering(() -> gathered++));
-        while (!thread.isResting()) {
+        while (!thread.isAwaitingBatch()) {
             Thread.onSpinWait();
         }
         return thread;
@@ -122,7 +122,7 @@ class VolumeThreadTest {
                     done.countDown();
                     return BackgroundWork.IDLE;
                 }),
-                this::settle);
+                this::writeBatch);
         thread.start();
         assertTrue(done.await(10, TimeUnit.SECONDS));
         stop(thread);
@@ -140,7 +140,7 @@ class VolumeThreadTest {
                     again.countDown();
                     return BackgroundWork.IDLE;
                 }),
-                this::settle);
+                this::writeBatch);
         thread.start();
         assertTrue(done.await(10, TimeUnit.SECONDS));
         thread.execute(() -> steps.add("task"));
@@ -159,7 +159,7 @@ class VolumeThreadTest {
                     asked.countDown();
                     return TimeUnit.MILLISECONDS.toNanos(1);
                 }),
-                this::settle);
+                this::writeBatch);
         thread.start();
         assertTrue(asked.await(10, TimeUnit.SECONDS));
         stop(thread);
@@ -174,7 +174,7 @@ class VolumeThreadTest {
                     steps.add("fails");
                     throw new IllegalStateException("on purpose");
                 }),
-                this::settle);
+                this::writeBatch);
         thread.start();
         thread.execute(() -> steps.add("task"));
         thread.execute(done::countDown);

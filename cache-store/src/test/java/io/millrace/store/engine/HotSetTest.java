@@ -110,7 +110,7 @@ class HotSetTest {
     }
 
     @Test
-    void aSuccessorHurriesWhileItsPredecessorStillAnswers() throws IOException {
+    void aSuccessorLoadsFasterWhileItsPredecessorStillAnswers() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore old = open(io).withoutCheck()) {
             fill(old);

@@ -237,7 +237,7 @@ class ReturnAndHandOverFailuresTest {
             StoreEngine<TextHead> engine = (StoreEngine<TextHead>) test.store;
             String other = null;
             for (int i = 0; i < 20; i++) {
-                if (engine.volumes().home(test.key("k" + i), "default") == 1) {
+                if (engine.volumes().targetVolume(test.key("k" + i), "default") == 1) {
                     other = key == null ? other : "k" + i;
                     key = key == null ? "k" + i : key;
                 }

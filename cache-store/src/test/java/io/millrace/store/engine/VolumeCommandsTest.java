@@ -154,7 +154,7 @@ class VolumeCommandsTest {
             }
             test.sync();
             for (int i = 0; i < OBJECTS; i++) {
-                boolean told = volumes.home(test.key("k" + i), "default") == 0;
+                boolean told = volumes.targetVolume(test.key("k" + i), "default") == 0;
                 assertEquals(told ? null : "h" + i, test.head("k" + i), "k" + i);
             }
         }
@@ -169,7 +169,7 @@ class VolumeCommandsTest {
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2), io)) {
             VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
             String key = "k0";
-            VolumeGroup.Slot slot = volumes.slots()[volumes.home(test.key(key), "default")];
+            VolumeGroup.Slot slot = volumes.slots()[volumes.targetVolume(test.key(key), "default")];
             AtomicBoolean left = new AtomicBoolean();
             io.beforeReads(slot.config().path(), () -> {
                 if (left.compareAndSet(false, true)) {
@@ -196,13 +196,13 @@ class VolumeCommandsTest {
         CountDownLatch go = new CountDownLatch(1);
         try (TestStore test = two()) {
             VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
-            int home = volumes.home(test.key("k"), "default");
-            Path other = home == 0 ? SECOND : FIRST;
-            offline(test, home == 0 ? FIRST : SECOND);
+            int target = volumes.targetVolume(test.key("k"), "default");
+            Path other = target == 0 ? SECOND : FIRST;
+            offline(test, target == 0 ? FIRST : SECOND);
             test.put("k", "old", TestStore.body(1, 900));
             test.sync();
-            online(test, home == 0 ? FIRST : SECOND);
-            VolumeGroup.Slot slot = volumes.slots()[home];
+            online(test, target == 0 ? FIRST : SECOND);
+            VolumeGroup.Slot slot = volumes.slots()[target];
             io.beforeNextWrite(other, () -> TestStore.awaitLatch(go));
             test.put("k", "new", TestStore.body(2, 900));
             test.update("k", "newer");

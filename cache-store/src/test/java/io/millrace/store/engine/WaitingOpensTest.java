@@ -54,11 +54,11 @@ class WaitingOpensTest {
 
     private static String keyOf(TestStore test, int volume) {
         for (int i = 0; i < 20; i++) {
-            if (volumes(test).home(test.key("k" + i), "default") == volume) {
+            if (volumes(test).targetVolume(test.key("k" + i), "default") == volume) {
                 return "k" + i;
             }
         }
-        throw new AssertionError("none of the keys is at home in volume " + volume);
+        throw new AssertionError("none of the keys belongs to volume " + volume);
     }
 
     private static VolumeGroup volumes(TestStore test) {

@@ -33,12 +33,12 @@ class DamagedSlotTest {
             for (int bit = 0; bit < Long.SIZE; bit++) {
                 if (word < 3 || (HIT_BITS >>> bit & 1) == 0) {
                     flip(slot * SLOT_WORDS + word, bit);
-                    assertTrue(Probing.isDoubtful(table, HIGH, low), "word " + word + " bit " + bit);
+                    assertTrue(Probing.isMissUnreliable(table, HIGH, low), "word " + word + " bit " + bit);
                     flip(slot * SLOT_WORDS + word, bit);
                 }
             }
         }
-        assertFalse(Probing.isDoubtful(table, HIGH, low));
+        assertFalse(Probing.isMissUnreliable(table, HIGH, low));
     }
 
     @Test
@@ -57,10 +57,10 @@ class DamagedSlotTest {
         put(3 + 16);
         Probing.clear(table, 3);
         assertEquals(Location.DELETED, table.location(3));
-        assertFalse(Probing.isDoubtful(table, HIGH, 3 + 16));
+        assertFalse(Probing.isMissUnreliable(table, HIGH, 3 + 16));
         flip(3 * SLOT_WORDS + 2, 0);
         assertEquals(Location.NONE, Probing.find(table, HIGH, 3 + 16));
-        assertTrue(Probing.isDoubtful(table, HIGH, 3 + 16));
+        assertTrue(Probing.isMissUnreliable(table, HIGH, 3 + 16));
     }
 
     @Test
@@ -68,16 +68,16 @@ class DamagedSlotTest {
         put(3);
         put(3 + 16);
         table.hit(3);
-        assertFalse(Probing.isDoubtful(table, HIGH, 3 + 32));
-        Probing.move(table, 3, location(9), SlotTable.FLAG_BLOCK);
-        assertFalse(Probing.isDoubtful(table, HIGH, 3 + 32));
+        assertFalse(Probing.isMissUnreliable(table, HIGH, 3 + 32));
+        Probing.updateEntry(table, 3, location(9), SlotTable.FLAG_BLOCK);
+        assertFalse(Probing.isMissUnreliable(table, HIGH, 3 + 32));
         Probing.clear(table, 3);
         Probing.clear(table, 4);
         for (int slot = 0; slot < table.slotCount(); slot++) {
             assertTrue(table.isSound(slot), "slot " + slot);
         }
         put(3 + 32);
-        assertFalse(Probing.isDoubtful(table, HIGH, 3 + 48));
+        assertFalse(Probing.isMissUnreliable(table, HIGH, 3 + 48));
         assertFalse(table.isDamaged());
     }
 
@@ -94,13 +94,13 @@ class DamagedSlotTest {
         MappedIndex index = new MappedIndex(new HeapTables(0, false), "heap", table, false);
         put(3);
         flip(3 * SLOT_WORDS, 5);
-        assertTrue(index.isDoubtful(HIGH, 3));
+        assertTrue(index.isMissUnreliable(HIGH, 3));
         index.beginGrowth(SHIFT + 1);
         while (index.step()) {
             // Waits until the new table is in use.
         }
         assertEquals(2 << SHIFT, index.capacity());
-        assertTrue(index.isDoubtful(HIGH, 3));
+        assertTrue(index.isMissUnreliable(HIGH, 3));
     }
 
     @Test

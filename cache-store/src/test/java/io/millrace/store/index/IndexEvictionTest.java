@@ -110,7 +110,7 @@ class IndexEvictionTest {
         index.putTombstone(999, low(999), location(505));
         IOException refused = assertThrows(IOException.class, () -> index.put(1000, low(1000), location(1000), FRESH));
         assertTrue(refused.getMessage().contains("full of tombstones"), refused::toString);
-        index.hide(1000, low(1000));
+        index.maskRecords(1000, low(1000));
         index.finishRebuild();
         assertEquals(0, index.objects());
         index.put(1000, low(1000), location(1000), FRESH);

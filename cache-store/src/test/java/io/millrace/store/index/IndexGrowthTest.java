@@ -56,7 +56,7 @@ class IndexGrowthTest {
                 model.put(low, location(step));
             }
             index.auxiliary(step % (AUXILIARY / 8), step);
-            index.applied(step);
+            index.appliedSequence(step);
             if (background && step % 3 == 0) {
                 index.step();
             }
@@ -65,7 +65,7 @@ class IndexGrowthTest {
             if (growing || step % 50 == 0) {
                 MappedIndex reopened = MappedIndex.open(io.copy(), DIRECTORY, VOLUME, AUXILIARY);
                 assertHolds(model, reopened);
-                assertEquals(step, reopened.applied());
+                assertEquals(step, reopened.appliedSequence());
                 assertEquals(step, reopened.auxiliary(step % (AUXILIARY / 8)));
             }
         }

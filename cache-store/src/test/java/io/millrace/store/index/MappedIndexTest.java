@@ -66,7 +66,7 @@ class MappedIndexTest {
         FaultyFileIo io = new FaultyFileIo();
         MappedIndex index = create(io, 10);
         index.auxiliary(12, 4711);
-        index.applied(99);
+        index.appliedSequence(99);
         Random random = new Random(5);
         long[] lows = random.longs(5000).toArray();
         for (long low : lows) {
@@ -77,7 +77,7 @@ class MappedIndexTest {
             assertEquals(location(3), index.find(low, low));
         }
         assertEquals(4711, index.auxiliary(12));
-        assertEquals(99, index.applied());
+        assertEquals(99, index.appliedSequence());
         index = MappedIndex.open(io.afterKill(), DIRECTORY, VOLUME, AUXILIARY);
         assertEquals(5000, index.objects());
         assertEquals(4711, index.auxiliary(12));
@@ -90,7 +90,7 @@ class MappedIndexTest {
         index.putOlder(1, 1, location(4), 0, false, false);
         index.putOlder(2, 2, location(4), 0, false, false);
         index.putOlder(2, 2, location(3), 0, false, false);
-        index.hide(3, 3);
+        index.maskRecords(3, 3);
         index.putOlder(3, 3, location(1), 0, false, false);
         assertEquals(Location.NONE, index.find(1, 1));
         assertEquals(Location.NONE, index.find(3, 3));

@@ -70,7 +70,7 @@ class IdleShareTest {
                         hit.releaseEntry();
                     }
                 }
-                tier.settle();
+                tier.drainHits();
                 tier.resize();
                 most = put > 4L * 64 * MIB ? Math.max(most, pool.chunkBytes() + budget.bytes(Part.ENTRIES)) : 0;
             }

@@ -111,7 +111,7 @@ class RamHeapTest {
             tier.addHeapBytes(entry, 2000);
         }
         assertTrue(budget.bytes(Part.ENTRIES) > before + 2 * MIB, "counted at once");
-        tier.settle();
+        tier.drainHits();
         for (int rounds = 0; rounds < 100 && budget.bytes(Part.ENTRIES) > 2 * MIB; rounds++) {
             tier.resize();
         }

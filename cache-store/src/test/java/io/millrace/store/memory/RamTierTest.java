@@ -142,7 +142,7 @@ class RamTierTest {
         }
         assertEquals(100, tier.entries());
         entries.forEach(entry -> tier.addHeapBytes(entry, 2000));
-        tier.settle();
+        tier.drainHits();
         assertTrue(tier.bytes() <= tier.bytesMax(), () -> "bytes " + tier.bytes());
         assertTrue(tier.entries() > 30, () -> "entries " + tier.entries());
     }

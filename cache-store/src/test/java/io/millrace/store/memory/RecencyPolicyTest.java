@@ -72,14 +72,14 @@ class RecencyPolicyTest {
                 hit(key);
             }
         }
-        tier.settle();
+        tier.drainHits();
     }
 
     private int newEntriesKept() {
         int kept = 0;
         for (int key = ENTRIES; key < ENTRIES + ENTRIES / 2; key++) {
             put(key);
-            tier.settle();
+            tier.drainHits();
             kept += isInRam(key) ? 1 : 0;
         }
         int later = 0;
@@ -138,7 +138,7 @@ class RecencyPolicyTest {
         }
         RamEntry newest = tier.peek(hash(ENTRIES - 1), bytes(ENTRIES - 1));
         tier.addHeapBytes(newest, 10 * entryBytes);
-        tier.settle();
+        tier.drainHits();
         assertEquals(ENTRIES - 10, tier.entries());
         assertFalse(isInRam(9));
         assertTrue(isInRam(10));
@@ -154,7 +154,7 @@ class RecencyPolicyTest {
         for (int key = 0; key < ENTRIES; key++) {
             put(-key - 1);
         }
-        tier.settle();
+        tier.drainHits();
         Map<Integer, Boolean> model = new LinkedHashMap<>(16, 0.75f, true);
         for (int key = 0; key < ENTRIES; key++) {
             model.put(-key - 1, true);
@@ -164,12 +164,12 @@ class RecencyPolicyTest {
             if (random.nextInt(20) == 0) {
                 assertEquals(model.remove(key) != null, tier.remove(hash(key), bytes(key)), "seed " + seed);
             } else if (hit(key)) {
-                tier.settle();
+                tier.drainHits();
                 assertTrue(model.get(key), "seed " + seed);
             } else {
                 assertFalse(model.containsKey(key), "seed " + seed);
                 put(key);
-                tier.settle();
+                tier.drainHits();
                 model.put(key, true);
                 if (model.size() > ENTRIES) {
                     model.remove(model.keySet().iterator().next());
@@ -205,12 +205,12 @@ class RecencyPolicyTest {
             writer.join();
         }
         tier.admitAll(true);
-        tier.settle();
+        tier.drainHits();
         assertTrue(tier.bytes() <= tier.bytesMax());
         for (int key = 0; key < ENTRIES; key++) {
             put(key);
         }
-        tier.settle();
+        tier.drainHits();
         assertEquals(ENTRIES, tier.entries());
         for (int key = 0; key < ENTRIES; key++) {
             assertTrue(isInRam(key), "key " + key);

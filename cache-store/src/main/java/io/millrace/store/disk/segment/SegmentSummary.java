@@ -84,7 +84,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
          * Creates the entry of a damaged record. It counts as a tombstone (the record of a removal), because the
          * damaged record may have hidden older records of its key.
          */
-        public static Entry hidden(long hashHigh, long hashLow, long offset) {
+        public static Entry ofDamaged(long hashHigh, long hashLow, long offset) {
             return new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0, 0);
         }
 
@@ -156,7 +156,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     /** Adds a tombstone, because the damaged record hides older records of its key. */
     @Override
     public void damaged(long hashHigh, long hashLow, long offset) {
-        add(Entry.hidden(hashHigh, hashLow, offset));
+        add(Entry.ofDamaged(hashHigh, hashLow, offset));
     }
 
     private void add(Entry entry) {

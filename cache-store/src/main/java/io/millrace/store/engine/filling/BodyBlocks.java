@@ -271,7 +271,7 @@ final class BodyBlocks {
     }
 
     /** Marks the block as missing; returns true if it was whole before. */
-    boolean lost(int number) {
+    boolean markMissing(int number) {
         boolean known = isWhole(number);
         takeOut(number);
         if (onDisk != null) {

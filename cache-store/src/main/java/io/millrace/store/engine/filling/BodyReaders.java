@@ -47,7 +47,7 @@ final class BodyReaders {
 
     /** Implements {@link StoredObject#hasRange}. */
     boolean hasRange(long position, long count) {
-        if (position < 0 || count < 0 || body.isDead()) {
+        if (position < 0 || count < 0 || body.isAborted()) {
             return false;
         }
         long end = position + count;
@@ -79,7 +79,7 @@ final class BodyReaders {
             lock.unlock();
         }
         if (waits) {
-            settle();
+            notifyReady();
         } else {
             pool.rangeRefused();
             waiter.deliver();
@@ -90,11 +90,11 @@ final class BodyReaders {
      * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
      * Call without holding the lock.
      */
-    void settle() {
+    void notifyReady() {
         List<Waiter> done;
         lock.lock();
         try {
-            done = waiters.settle(this::check);
+            done = waiters.removeReady(this::check);
         } finally {
             lock.unlock();
         }
@@ -106,7 +106,7 @@ final class BodyReaders {
     /** Returns the state of the waiter's range. Advances the waiter's position past the readable bytes. */
     private RangeState check(Waiter waiter) {
         long end = blocksEnd(waiter.end);
-        if (body.isDead() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
+        if (body.isAborted() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
             return RangeState.UNAVAILABLE;
         }
         waiter.position = Math.max(waiter.position, blocks.readableUntil(waiter.position, end));
@@ -143,7 +143,7 @@ final class BodyReaders {
         DiskBlock wanted = null;
         lock.lock();
         try {
-            if (position >= 0 && count > 0 && position / blockBytes < Integer.MAX_VALUE && !body.isDead()) {
+            if (position >= 0 && count > 0 && position / blockBytes < Integer.MAX_VALUE && !body.isAborted()) {
                 int most = Math.min(count, StoredObject.READ_LENGTH_MAX);
                 wanted = blocks.onDisk(position, most, body.length());
                 found = blocks.inRam(position, most);
@@ -173,7 +173,7 @@ final class BodyReaders {
             lock.unlock();
         }
         if (same) {
-            body.lost(read.number());
+            body.markMissing(read.number());
         }
     }
 }

@@ -49,7 +49,7 @@ public final class BodyRegister<H> {
                 return others;
             }
             FillRegister.Ticket ticket = fills.begin(key, objectId);
-            ticket.settle();
+            ticket.markStored();
             return FillingBody.opened(this, key, ticket, onDisk, length);
         });
         if (!result.owns(onDisk)) {

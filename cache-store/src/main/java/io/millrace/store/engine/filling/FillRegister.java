@@ -23,7 +23,7 @@ public final class FillRegister {
         /** The next ticket of the same key; null for the last. */
         private volatile @Nullable Ticket next;
 
-        private volatile boolean settled;
+        private volatile boolean stored;
         private volatile boolean replaced;
         private volatile boolean invalidated;
         /** True if the fill may complete only while the key's object is unchanged. */
@@ -44,13 +44,13 @@ public final class FillRegister {
          * Marks the representation as stored under its key. If another object replaces it from then on, the ticket
          * becomes invalid.
          */
-        public void settle() {
-            settled = true;
+        public void markStored() {
+            stored = true;
         }
 
         /** Returns true if the representation has been stored under its key. */
-        public boolean isSettled() {
-            return settled;
+        public boolean isStored() {
+            return stored;
         }
 
         /** Returns true if the latest object stored under the key since the start of this fill is not its own. */
@@ -69,7 +69,7 @@ public final class FillRegister {
 
         /** Returns true if the fill is conditional, is not stored, and the key's object has changed. */
         public boolean isOvertaken() {
-            return conditional && changed && !settled;
+            return conditional && changed && !stored;
         }
 
         /**
@@ -77,7 +77,7 @@ public final class FillRegister {
          * replaced.
          */
         public boolean isInvalidated() {
-            return invalidated || (settled && replaced);
+            return invalidated || (stored && replaced);
         }
     }
 
@@ -116,9 +116,9 @@ public final class FillRegister {
     }
 
     /** Invalidates the fills that would replace the object of the key. */
-    public void invalidateUnsettled(StoreKey key) {
+    public void invalidateUnstored(StoreKey key) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
-            if (!ticket.settled) {
+            if (!ticket.stored) {
                 ticket.invalidated = true;
             }
         }

@@ -57,7 +57,7 @@ public final class FillingBody<H> extends Counted {
         /** All bytes are present. */
         COMPLETE,
         /** No byte can be read or written any more. */
-        DEAD
+        ABORTED
     }
 
     /** Creates a body without content; the caller holds the first reference. */
@@ -107,7 +107,7 @@ public final class FillingBody<H> extends Counted {
 
     /** Returns true if an open of the object on this volume may share the body. */
     boolean isUsable(Volume volume) {
-        return onDisk != null && onDisk.volume() == volume && state != State.DEAD;
+        return onDisk != null && onDisk.volume() == volume && state != State.ABORTED;
     }
 
     /** Returns true if the body uses this map of blocks. */
@@ -159,8 +159,8 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Returns true if the body has failed or was aborted. No content is added to it any more. */
-    public boolean isDead() {
-        return state == State.DEAD;
+    public boolean isAborted() {
+        return state == State.ABORTED;
     }
 
     /** Sets the length of the body. Returns false if it contradicts the known length or the content. */
@@ -184,13 +184,13 @@ public final class FillingBody<H> extends Counted {
     public void complete(long finalLength) {
         length = finalLength;
         state = State.COMPLETE;
-        settleWaiters();
+        notifyWaiters();
     }
 
     /**
      * Ends an incomplete body: it accepts no more bytes, and its buffers are released. No effect on a complete body.
      */
-    public void die() {
+    public void abort() {
         if (state != State.COMPLETE) {
             revoke();
             releaseBuffers();
@@ -202,8 +202,8 @@ public final class FillingBody<H> extends Counted {
      * last reference.
      */
     public void revoke() {
-        state = State.DEAD;
-        settleWaiters();
+        state = State.ABORTED;
+        notifyWaiters();
     }
 
     private void releaseBuffers() {
@@ -239,7 +239,7 @@ public final class FillingBody<H> extends Counted {
         } finally {
             lock.unlock();
         }
-        settleWaiters();
+        notifyWaiters();
     }
 
     /**
@@ -419,16 +419,16 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Marks a submitted block as missing, after its write failed or it was withdrawn. */
-    public void lost(int number) {
+    public void markMissing(int number) {
         lock.lock();
         try {
-            if (blocks.lost(number) && state == State.COMPLETE) {
+            if (blocks.markMissing(number) && state == State.COMPLETE) {
                 state = State.OPEN;
             }
         } finally {
             lock.unlock();
         }
-        settleWaiters();
+        notifyWaiters();
     }
 
     /**
@@ -470,7 +470,7 @@ public final class FillingBody<H> extends Counted {
 
     /** Removes a block from the volume's index. Called on the volume's thread. */
     public void dropBlock(int block) {
-        lost(block);
+        markMissing(block);
         if (onDisk != null) {
             onDisk.drop(block);
         }
@@ -507,8 +507,8 @@ public final class FillingBody<H> extends Counted {
      * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
      * Call without holding the lock.
      */
-    public void settleWaiters() {
-        readers.settle();
+    public void notifyWaiters() {
+        readers.notifyReady();
     }
 
     /**

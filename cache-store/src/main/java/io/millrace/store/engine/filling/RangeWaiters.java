@@ -9,8 +9,8 @@ import java.util.concurrent.Executor;
 /**
  * The readers that wait until ranges of one body are readable.
  *
- * <p>Not thread-safe: the caller holds the lock of the body, and calls back the readers returned by {@link #settle}
- * after releasing the lock.
+ * <p>Not thread-safe: the caller holds the lock of the body, and calls back the readers returned by
+ * {@link #removeReady} after releasing the lock.
  */
 final class RangeWaiters {
     /** Maximum number of waiting readers per body. A further reader immediately gets a negative result. */
@@ -68,7 +68,7 @@ final class RangeWaiters {
     }
 
     /** Removes and returns the readers that need not wait any longer. The caller calls them back. */
-    List<Waiter> settle(RangeCheck check) {
+    List<Waiter> removeReady(RangeCheck check) {
         if (waiting.isEmpty()) {
             return List.of();
         }

@@ -77,7 +77,7 @@ public final class Inventories<H> {
     /**
      * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
      */
-    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long BATCH_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /** Timeout for queued changes when a volume is released. */
     private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
@@ -106,10 +106,10 @@ public final class Inventories<H> {
     /**
      * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
      */
-    private volatile boolean resting;
+    private volatile boolean awaitingBatch;
 
     /** True after the first listing: inventories open without the initial delay. */
-    private volatile boolean hurry;
+    private volatile boolean openNow;
 
     private volatile boolean closed;
     /** The listings in progress. Confined to the thread. */
@@ -247,7 +247,7 @@ public final class Inventories<H> {
         tasks.add(task);
         // If the queue is full, the thread is awake anyway.
         queue.offer(wake);
-        if (resting) {
+        if (awaitingBatch) {
             LockSupport.unpark(thread);
         }
     }
@@ -264,7 +264,7 @@ public final class Inventories<H> {
             String why = "too many listings at once: limit=" + LISTINGS_MAX;
             replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
         } else {
-            hurry = true;
+            openNow = true;
             runOnThread(() -> underWay.add(listing));
         }
     }
@@ -351,7 +351,7 @@ public final class Inventories<H> {
     }
 
     private boolean openWhenDue() {
-        if (!hurry && System.nanoTime() - opensAtNanos < 0) {
+        if (!openNow && System.nanoTime() - opensAtNanos < 0) {
             return false;
         }
         for (VolumeInventory<H> volume : volumes) {
@@ -411,7 +411,7 @@ public final class Inventories<H> {
 
     private void take(long waitNanos) throws InterruptedException {
         // Before the inventories are open, changes stay in the queue.
-        boolean opened = hurry || System.nanoTime() - opensAtNanos >= 0;
+        boolean opened = openNow || System.nanoTime() - opensAtNanos >= 0;
         if (!opened) {
             // A change that arrives during this wait ends the wait and is dropped, because no inventory is open yet.
             // When the inventory opens later, it is older than the volume and is therefore filled from the segments.
@@ -426,18 +426,18 @@ public final class Inventories<H> {
         }
         changesTaken += taken;
         if (taken > 0 && taken < CHANGES_IN_A_ROW_MAX && waitNanos > 0) {
-            rest(Math.min(waitNanos, REST_NANOS));
+            awaitBatch(Math.min(waitNanos, BATCH_DELAY_NANOS));
         }
     }
 
-    private void rest(long nanos) {
-        resting = true;
-        // The thread must not park if a task was added before "resting" was set, because that task did not wake the
-        // thread.
+    private void awaitBatch(long nanos) {
+        awaitingBatch = true;
+        // The thread must not park if a task was added before "awaitingBatch" was set, because that task did not wake
+        // the thread.
         if (tasks.isEmpty()) {
             LockSupport.parkNanos(this, nanos);
         }
-        resting = false;
+        awaitingBatch = false;
     }
 
     private void apply(@Nullable Change<H> change) {

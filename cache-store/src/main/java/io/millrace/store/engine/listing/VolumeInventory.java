@@ -166,7 +166,7 @@ final class VolumeInventory<H> {
         long entriesExpected = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY);
         try {
             Inventory opened = Inventory.open(io, volume.directory(), volume.id(), entriesExpected, () -> !stopping);
-            whole = opened.isUpTo(volume.applied());
+            whole = opened.isUpTo(volume.appliedSequence());
             inventory = opened;
             if (!whole) {
                 beginFill();
@@ -622,7 +622,7 @@ final class VolumeInventory<H> {
         inventory = null;
         try {
             if (volume.state() == VolumeState.ONLINE) {
-                open.close(volume.applied(), whole && !behind, forced);
+                open.close(volume.appliedSequence(), whole && !behind, forced);
             } else {
                 open.abandon();
             }

@@ -55,7 +55,7 @@ public final class HotPieces {
     public HotPieces(long ramBytes, MemoryBudget budget, Executor housekeeping) {
         long share = ramBytes / RAM_DIVISOR;
         long fits = share / PIECE_BYTES;
-        tier = RamTier.besideOthers(fits < PIECES_MIN ? 0 : share, PIECE_BYTES, budget, housekeeping);
+        tier = RamTier.withSharedBudget(fits < PIECES_MIN ? 0 : share, PIECE_BYTES, budget, housekeeping);
         long remembered = Math.max(SEEN_WAYS, Math.min(SEEN_MAX, fits * HASHES_PER_PIECE));
         seen = new AtomicLongArray(Integer.highestOneBit((int) remembered));
     }
@@ -134,8 +134,8 @@ public final class HotPieces {
     }
 
     /** Applies the hits of this thread and pending evictions now. */
-    public void settle() {
-        tier.settle();
+    public void drainHits() {
+        tier.drainHits();
     }
 
     /** Drops all pieces. */

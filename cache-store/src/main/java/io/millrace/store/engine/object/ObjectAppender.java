@@ -4,10 +4,10 @@ import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
-import io.millrace.store.disk.record.Appended;
 import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.KeepTimes;
+import io.millrace.store.disk.record.RecordAppendCallback;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -34,8 +34,8 @@ public final class ObjectAppender<H> {
         return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
     }
 
-    /** Appends an object as one COMPLETE record, with head and body; {@code then} receives the result. */
-    public void complete(Volume volume, ResidentObject<H> object, H head, Appended then) {
+    /** Appends an object as one COMPLETE record, with head and body; {@code callback} receives the result. */
+    public void complete(Volume volume, ResidentObject<H> object, H head, RecordAppendCallback callback) {
         DiskKey key = object.diskKey();
         ByteBuf bytes;
         try {
@@ -43,11 +43,11 @@ public final class ObjectAppender<H> {
             bytes = known == null ? encode(head) : known.retain();
         } catch (IOException e) {
             volume.forget(key);
-            then.appended(e);
+            callback.appended(e);
             return;
         }
         try {
-            volume.appendComplete(key, object.objectId(), times(head), bytes, object.content(), then);
+            volume.appendComplete(key, object.objectId(), times(head), bytes, object.content(), callback);
         } finally {
             bytes.release();
         }

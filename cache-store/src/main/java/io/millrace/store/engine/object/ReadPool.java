@@ -99,7 +99,7 @@ public final class ReadPool {
             start(read);
             return;
         }
-        budget.refused(MemoryBudget.Part.READING);
+        budget.countRefusal(MemoryBudget.Part.READING);
         if (executor.isShutdown() || !waiting.offer(read)) {
             refused.run();
             return;

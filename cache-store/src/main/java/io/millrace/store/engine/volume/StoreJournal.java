@@ -161,7 +161,7 @@ public final class StoreJournal implements Journal {
     }
 
     /** Sends all later entries to the store that takes over the volumes (the successor), and appends none here. */
-    public void passOnTo(Successor next) {
+    public void setSuccessor(Successor next) {
         successor = next;
     }
 
@@ -170,9 +170,9 @@ public final class StoreJournal implements Journal {
      * passed on, so all entries are rewritten. Call with the life cycle lock held.
      */
     public void resume() {
-        boolean passedOn = successor != null;
+        boolean hadSuccessor = successor != null;
         successor = null;
-        if (passedOn && owner != null) {
+        if (hadSuccessor && owner != null) {
             onlyCopyIntact = false;
             rewriteCopies();
         }

@@ -31,10 +31,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The volumes of a store. Selects the volume of a new object, and the volumes that may hold a key.
  *
- * <p>The home of a key is the volume that receives its new objects. Rendezvous hashing, weighted with the volumes'
- * sizes, selects it among the working volumes. If a volume is lost, only its keys get another home. A lookup searches
- * the index of every volume. Therefore it also finds objects that were stored under another volume name or with another
- * set of volumes.
+ * <p>The target volume of a key is the one that receives its new objects. Rendezvous hashing, weighted with the
+ * volumes' sizes, selects it among the working volumes. If a volume is lost, only its keys get another one. A lookup
+ * searches the index of every volume. Therefore it also finds objects that were stored under another volume name or
+ * with another set of volumes.
  *
  * <p>Thread-safe; {@link #open()}, {@link #reopen} and changes of a slot are confined to the thread that opens the
  * store or holds its life cycle lock.
@@ -245,12 +245,12 @@ public final class VolumeGroup {
      * volume with the name works, a volume with the default name is used. Volumes with any other name are reserved for
      * that name.
      */
-    public int home(StoreKey key, String name) {
-        int own = homeAmong(key, name);
-        return own >= 0 || name.equals(VolumeConfig.DEFAULT_NAME) ? own : homeAmong(key, VolumeConfig.DEFAULT_NAME);
+    public int targetVolume(StoreKey key, String name) {
+        int own = targetAmong(key, name);
+        return own >= 0 || name.equals(VolumeConfig.DEFAULT_NAME) ? own : targetAmong(key, VolumeConfig.DEFAULT_NAME);
     }
 
-    private int homeAmong(StoreKey key, String name) {
+    private int targetAmong(StoreKey key, String name) {
         Slot[] now = slots;
         int best = StoreObject.NO_VOLUME;
         double bestScore = 0;
@@ -300,8 +300,8 @@ public final class VolumeGroup {
     }
 
     /** Counts a request for the key. */
-    public void requested(StoreKey key) {
-        policies.requested(key);
+    public void recordRequest(StoreKey key) {
+        policies.recordRequest(key);
     }
 
     /** Returns true if the index of any volume may contain the key. */
@@ -331,14 +331,15 @@ public final class VolumeGroup {
     }
 
     /**
-     * Returns true if the key's home is another volume of the same name whose index is being rebuilt. The home may then
-     * hold a newer object of the key, if a power failure lost the tombstone (the record of a removal) on this volume.
+     * Returns true if the key's target volume is another one of the same name whose index is being rebuilt. The target
+     * may then hold a newer object of the key, if a power failure lost the tombstone (the record of a removal) on this
+     * volume.
      */
-    public boolean isHomeOpening(StoreKey key, Volume volume) {
+    public boolean isTargetRebuilding(StoreKey key, Volume volume) {
         for (Slot slot : slots) {
             if (slot.volume() == volume) {
-                int home = homeAmong(key, slot.config().name());
-                Volume other = home < 0 ? null : slots[home].volume();
+                int target = targetAmong(key, slot.config().name());
+                Volume other = target < 0 ? null : slots[target].volume();
                 return other != null && other != volume && other.state() == VolumeState.OPENING;
             }
         }
@@ -349,7 +350,7 @@ public final class VolumeGroup {
      * Records the loss of a member in the superblocks of the other volumes. When the lost volume returns, this record
      * shows that it has missed removals.
      */
-    public void lost(Volume volume) {
+    public void recordMemberLoss(Volume volume) {
         membership.lock();
         try {
             long next = generation + 1;

@@ -67,7 +67,7 @@ public final class VolumePolicies {
             policy = new SpacePolicy(rule, volume.bytesMax(), segments);
             policies.set(number, policy);
         }
-        volume.keep(policy, pins);
+        volume.setReclaimPolicies(policy, pins);
     }
 
     private @Nullable SpacePolicy policy(int number) {
@@ -75,9 +75,9 @@ public final class VolumePolicies {
     }
 
     /** Counts a request for the key on every volume, because the volume that stores its objects is not known. */
-    public void requested(StoreKey key) {
+    public void recordRequest(StoreKey key) {
         for (int number = 0; number < policies.length(); number++) {
-            requested(number, key.hashLow());
+            recordRequest(number, key.hashLow());
         }
     }
 
@@ -85,10 +85,10 @@ public final class VolumePolicies {
      * Counts a request for a key on one volume, which holds the key or may store it. {@code hashLow} is the lower half
      * of the key's hash.
      */
-    public void requested(int number, long hashLow) {
+    public void recordRequest(int number, long hashLow) {
         SpacePolicy policy = policy(number);
         if (policy != null) {
-            policy.requested(hashLow);
+            policy.recordRequest(hashLow);
         }
     }
 
@@ -110,8 +110,8 @@ public final class VolumePolicies {
     }
 
     /** Returns the number of new objects that the volume did not admit. */
-    public long refused(int number) {
+    public long refusals(int number) {
         SpacePolicy policy = policy(number);
-        return policy == null ? 0 : policy.refused();
+        return policy == null ? 0 : policy.refusals();
     }
 }

@@ -76,7 +76,7 @@ public final class VolumeSwitch {
             // The volume leaves the store before it misses the first change. If the process dies from here on, the
             // volume starts empty.
             volume.leaveSoon();
-            group.lost(volume);
+            group.recordMemberLoss(volume);
             group.drain();
         }
         group.put(slot.offline(offlineVolume));
@@ -204,7 +204,7 @@ public final class VolumeSwitch {
     /** Applies the changes recorded so far; false if more keys changed than could be recorded. */
     private static boolean catchUp(Volume volume, OfflineVolume offlineVolume) throws IOException {
         for (List<StoreKey> keys = offlineVolume.take(); !keys.isEmpty(); keys = offlineVolume.take()) {
-            volume.changedMeanwhile(diskKeys(keys));
+            volume.applyMissedChanges(diskKeys(keys));
             volume.drain();
         }
         // The removals must be on the device before the superblock that declares the volume complete.
@@ -214,7 +214,7 @@ public final class VolumeSwitch {
 
     private void enter(Slot slot, Volume volume, List<StoreKey> keys) {
         try {
-            volume.changedMeanwhile(diskKeys(keys));
+            volume.applyMissedChanges(diskKeys(keys));
         } catch (IOException e) {
             // The volume has just failed, so it serves no lookups.
             LOG.warn("{}: the volume failed while it was brought online: {}", volume.directory(), e.toString());

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Receives the result of an append. Called on the volume's thread, once per record. */
 @FunctionalInterface
-public interface Appended {
+public interface RecordAppendCallback {
     /**
      * Called when the record was written and indexed, or when the append failed.
      *

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread that computes the curve of hit ratios.
  */
-final class WarmUp {
+final class SimulationColdStart {
     /** Minimum length of a window. A period is the time between two calls of {@link MissRatioCurve#decay}. */
     static final int WINDOW_PERIODS = 12;
     /** Minimum number of simulated requests in a window: the standard error of a hit ratio is then about 1 point. */
