@@ -37,7 +37,7 @@ final class BackgroundValidation implements FetchFollower, ContentSink {
         FetchPlan plan = FetchPlan.validate(decision, client, object, true);
         SharedFetch fetch = new SharedFetch(exchangeLoop, plan);
         if (exchangeLoop.collapser().lead(decision.key(), fetch) != null) {
-            plan.release();
+            plan.releaseStoredObject();
             return;
         }
         fetch.start(new BackgroundValidation(exchangeLoop, decision.request()));

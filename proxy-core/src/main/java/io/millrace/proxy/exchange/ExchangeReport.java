@@ -183,7 +183,7 @@ final class ExchangeReport {
             outcome.markReadFromDisk();
         }
         if (decision.outdated() != null) {
-            outcome.outdated(decision.outdated(), decision.purgeStamp());
+            outcome.outdated(decision.outdated(), decision.outdatingStamp());
         }
     }
 

@@ -366,7 +366,7 @@ final class RequestDryRun {
             return new DryRunResult.OriginFetch(
                     url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground, false);
         } finally {
-            plan.release();
+            plan.releaseStoredObject();
         }
     }
 }

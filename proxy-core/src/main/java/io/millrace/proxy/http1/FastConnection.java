@@ -209,7 +209,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onTick(long nowNanos) {
-        if (deadline.isOver(nowNanos, lane.settings().get())) {
+        if (deadline.checkExpired(nowNanos, lane.settings().get())) {
             closeNow();
         }
     }

@@ -140,7 +140,7 @@ final class RequestOpener {
             refuseMalformed(streamId, "Content-Length does not match the content");
         }
         connection.streams().put(stream);
-        RequestHead owned = fields.owned(head);
+        RequestHead owned = fields.withOwnBytes(head);
         prioritize(stream, owned);
         stream.wantTrailers(TrailerFields.areWanted(owned.fields()));
         long expected = endStream ? 0 : contentLength;

@@ -65,7 +65,7 @@ public final class InvalidationTable implements Invalidations {
     /** The highest stamp of a retired purge by pattern (its background removal is complete). Guarded by the lock. */
     private long retiredUpTo;
     /** Stamps of purges by pattern whose background removal (sweep) must not begin yet. Guarded by the lock. */
-    private final Set<Long> held = new HashSet<>();
+    private final Set<Long> heldSweeps = new HashSet<>();
 
     private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
     /** The highest stamp. Set after its entries are added, so that a reader of this stamp finds them. */
@@ -251,7 +251,7 @@ public final class InvalidationTable implements Invalidations {
             long stamp = Math.max(newest + 1, stampMin);
             PurgedPattern pattern = wanted.at(stamp, stamp >>> STAMP_BITS);
             if (delaysSweep) {
-                held.add(stamp);
+                heldSweeps.add(stamp);
             }
             undos.dropBelow(undoableFrom);
             InvalidationEntry entered = InvalidationEntry.ofPattern(pattern);
@@ -278,7 +278,7 @@ public final class InvalidationTable implements Invalidations {
         try {
             undos.dropBelow(undoableFrom);
             List<PurgedPattern> all = new ArrayList<>(patterns.live());
-            all.removeIf(pattern -> held.contains(pattern.stamp()) || undos.isUndoable(pattern.stamp()));
+            all.removeIf(pattern -> heldSweeps.contains(pattern.stamp()) || undos.isUndoable(pattern.stamp()));
             return all;
         } finally {
             lock.unlock();
@@ -292,7 +292,7 @@ public final class InvalidationTable implements Invalidations {
     boolean allowSweep(long stamp) {
         lock.lock();
         try {
-            return held.remove(stamp);
+            return heldSweeps.remove(stamp);
         } finally {
             lock.unlock();
         }
@@ -330,7 +330,7 @@ public final class InvalidationTable implements Invalidations {
             if (!patterns.isLive(stamp)) {
                 return false;
             }
-            held.remove(stamp);
+            heldSweeps.remove(stamp);
             revert(stamp);
             return true;
         } finally {

@@ -45,9 +45,9 @@ public final class Decision {
     private @Nullable EffectiveCacheSettings effectiveSettings;
     private TargetUri originUrl;
     private TargetUri keyUrl;
-    private long stamp;
+    private long lookupStamp;
     private @Nullable Outdated outdated;
-    private long purgeStamp;
+    private long outdatingStamp;
     private @Nullable LocalAnswer local;
     private boolean uncounted;
     private int rule = AccessRules.NO_RULE;
@@ -97,9 +97,9 @@ public final class Decision {
         effectiveSettings = null;
         originUrl = another.target();
         keyUrl = another.target();
-        stamp = 0;
+        lookupStamp = 0;
         outdated = null;
-        purgeStamp = 0;
+        outdatingStamp = 0;
         local = null;
         uncounted = false;
         rule = AccessRules.NO_RULE;
@@ -232,8 +232,8 @@ public final class Decision {
     }
 
     /** Sets the newest purge stamp (an increasing number) before the first lookup. */
-    void stamp(long before) {
-        stamp = before;
+    void lookupStamp(long before) {
+        lookupStamp = before;
     }
 
     private Decision local(DecisionKind newKind, LocalAnswer answer) {
@@ -433,7 +433,7 @@ public final class Decision {
      */
     Decision outdated(Outdated invalidation, long stampOfPurge) {
         outdated = invalidation;
-        purgeStamp = stampOfPurge;
+        outdatingStamp = stampOfPurge;
         return this;
     }
 
@@ -537,13 +537,13 @@ public final class Decision {
     }
 
     /** The newest purge stamp (an increasing number) before the first lookup. Fetches store their responses with it. */
-    long stamp() {
-        return stamp;
+    long lookupStamp() {
+        return lookupStamp;
     }
 
     /** Stamp of the purge that has outdated the stored response; 0 for none or when not known. */
-    public long purgeStamp() {
-        return purgeStamp;
+    public long outdatingStamp() {
+        return outdatingStamp;
     }
 
     /** The invalidation that has outdated the stored response; null for none. */

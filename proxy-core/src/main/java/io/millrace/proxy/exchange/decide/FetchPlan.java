@@ -39,7 +39,7 @@ public final class FetchPlan implements StoringTarget {
     private final CacheSettings cacheSettings;
     private final TargetUri originUrl;
     private final TargetUri keyUrl;
-    private final long stamp;
+    private final long lookupStamp;
     private final long contentLength;
     private final @Nullable StoreKey primaryKey;
     private final @Nullable StoredHead marker;
@@ -83,7 +83,7 @@ public final class FetchPlan implements StoringTarget {
         this.cacheSettings = decision.cacheSettings();
         this.originUrl = decision.originUrl();
         this.keyUrl = decision.keyUrl();
-        this.stamp = decision.stamp();
+        this.lookupStamp = decision.lookupStamp();
         this.contentLength = contentLength;
         this.primaryKey = decision.primaryKey();
         this.marker = decision.marker();
@@ -180,8 +180,8 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** The newest purge stamp (an increasing number) before the first lookup for this request. Any thread. */
-    public long stamp() {
-        return stamp;
+    public long lookupStamp() {
+        return lookupStamp;
     }
 
     /**
@@ -190,7 +190,7 @@ public final class FetchPlan implements StoringTarget {
      * @param before the confirmed stored head that the new head updates or completes; null for none
      */
     public StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
-        return restamped(head, before == null ? stamp : Math.max(stamp, before.stamp()));
+        return restamped(head, before == null ? lookupStamp : Math.max(lookupStamp, before.stamp()));
     }
 
     /**
@@ -206,7 +206,7 @@ public final class FetchPlan implements StoringTarget {
                 requestMillis,
                 responseMillis,
                 cacheSettings,
-                stamp,
+                lookupStamp,
                 keyUrl,
                 mapped.rule().config().site());
         StoredHead source = sourceHead;
@@ -470,9 +470,14 @@ public final class FetchPlan implements StoringTarget {
     /**
      * Releases the stored object. The next request of this plan is for the whole representation, without conditions.
      */
-    public void release() {
+    public void resetToFullFetch() {
         range = null;
         asksForWhole = true;
+        releaseStoredObject();
+    }
+
+    /** Releases the stored object, if there is one. Call at the end of the fetch. */
+    public void releaseStoredObject() {
         StoredObject<StoredHead> object = stale;
         stale = null;
         if (object != null) {

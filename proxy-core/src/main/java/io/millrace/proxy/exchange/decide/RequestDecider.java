@@ -171,7 +171,7 @@ public final class RequestDecider {
      * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
-        decision.stamp(shared.invalidator().stamp());
+        decision.lookupStamp(shared.invalidator().stamp());
         ExchangeSettings settings = shared.settings().get();
         if (settings.geo() != null) {
             locate(decision, settings.geo(), settings.country(), client);
