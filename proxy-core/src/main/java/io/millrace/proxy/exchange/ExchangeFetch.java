@@ -92,10 +92,10 @@ final class ExchangeFetch {
      * invalidation has outdated.
      */
     private @Nullable SharedFetch findOrRegister(StoreKey key, SharedFetch newFetch) {
-        SharedFetch other = exchangeLoop.collapser().lead(key, newFetch);
+        SharedFetch other = exchangeLoop.collapser().registerIfAbsent(key, newFetch);
         while (other != null && other.isOutdated()) {
             exchangeLoop.collapser().remove(key, other);
-            other = exchangeLoop.collapser().lead(key, newFetch);
+            other = exchangeLoop.collapser().registerIfAbsent(key, newFetch);
         }
         return other;
     }

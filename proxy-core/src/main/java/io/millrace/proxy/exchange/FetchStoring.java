@@ -208,7 +208,7 @@ final class FetchStoring {
                         content.range().length(),
                         plan.cacheSettings().encoding());
         ContentRange range = content.range();
-        StoredHead wholeHead = plan.stamped(content.whole(), null);
+        StoredHead wholeHead = plan.withFetchStamp(content.whole(), null);
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
             FetchedResponse response = new FetchedResponse(
@@ -236,7 +236,7 @@ final class FetchStoring {
                 && (range.bytes() >= RangeRequest.PIECE_BYTES || range.end() == range.length())
                 && StrongValidator.isPresent(content.whole());
         if (!inBlocks) {
-            return new Reception(response, open(plan.stamped(content.part(), null), range.bytes()), false);
+            return new Reception(response, open(plan.withFetchStamp(content.part(), null), range.bytes()), false);
         }
         ObjectWriter<StoredHead> writer = open(wholeHead, range.length());
         if (writer != null) {
@@ -371,7 +371,7 @@ final class FetchStoring {
         if (content == null || !fits) {
             return null;
         }
-        StoredHead whole = plan.stamped(
+        StoredHead whole = plan.withFetchStamp(
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
                 firstPart.head());
         StoredHead clientHead =
@@ -424,7 +424,7 @@ final class FetchStoring {
         writer.head(stored, length);
         if (joinableKey != null && !joinableKey.equals(key)) {
             endJoining();
-            if (exchangeLoop.collapser().lead(key, fetch) == null) {
+            if (exchangeLoop.collapser().registerIfAbsent(key, fetch) == null) {
                 joinableKey = key;
             }
         }
@@ -496,16 +496,16 @@ final class FetchStoring {
                 exchangeLoop.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            StoredHead head = plan.stamped(freshened.head(), stale.head());
+            StoredHead head = plan.withFetchStamp(freshened.head(), stale.head());
             if (isUnstorable) {
                 if (!keepsStored()) {
                     exchangeLoop.store().discard(stale);
                     removeOtherCodings(null);
                 }
-                return new Confirmation(null, plan.stamped(freshened.answer(), stale.head()));
+                return new Confirmation(null, plan.withFetchStamp(freshened.answer(), stale.head()));
             }
             update(stale, head);
-            return new Confirmation(head, plan.stamped(freshened.answer(), stale.head()));
+            return new Confirmation(head, plan.withFetchStamp(freshened.answer(), stale.head()));
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
@@ -546,8 +546,8 @@ final class FetchStoring {
             update(
                     known,
                     confirmed
-                            ? plan.stamped(freshened.head(), known.head())
-                            : plan.restamped(
+                            ? plan.withFetchStamp(freshened.head(), known.head())
+                            : plan.withStamp(
                                     unconfirmed(freshened.head(), known.head()),
                                     known.head().stamp()));
         } else if (outcome instanceof Validation.Mismatched

@@ -81,7 +81,7 @@ final class RequestDryRun {
         RequestDryRun dryRun = new RequestDryRun(exchangeLoop, shared, request, contentLength, client);
         dryRun.guarded(() -> {
             dryRun.decider.decide(
-                    dryRun.decision.passChallenges(),
+                    dryRun.decision.markNoAcmeChallenge(),
                     contentLength,
                     client,
                     shared.clock().millis());

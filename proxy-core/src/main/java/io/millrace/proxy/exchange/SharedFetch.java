@@ -83,7 +83,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     /** Sends the request. The first follower is the exchange that began the fetch. */
     void start(FetchFollower first) {
-        followers.lead(first);
+        followers.addLeader(first);
         storage.begin();
         request.prepare();
     }

@@ -55,7 +55,7 @@ final class RequestOpener {
         shared.parts().events().onRequest();
         connection.onRequest();
         requests++;
-        boolean last = shared.parts().connections().endsAll()
+        boolean last = shared.parts().connections().closesAfterRequest()
                 || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
         if (last) {
             connection.beginShutdown();

@@ -95,7 +95,7 @@ public final class InvalidationTable implements Invalidations {
 
     /** Returns the stamp at the creation of the journal, below the stamps of all purges since. Returns 0 for none. */
     public long firstStamp() {
-        return scopes.stamped();
+        return scopes.journalCreationStamp();
     }
 
     @Override
@@ -143,7 +143,7 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /** Begins a new state of the purges, after a change. Needs the lock. */
-    private void changed() {
+    private void advanceEpoch() {
         int next = epoch + 1;
         epoch = next == 0 ? 1 : next;
     }
@@ -160,8 +160,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     @Override
-    public long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated outdated) {
-        return scopes.purgeStamp(url, beyond, labels, outdated);
+    public long purgeStamp(TargetUri url, long responseStamp, Labels labels, Outdated outdated) {
+        return scopes.purgeStamp(url, responseStamp, labels, outdated);
     }
 
     /** Returns the hard stamp of a scope; 0 for none. */
@@ -195,7 +195,7 @@ public final class InvalidationTable implements Invalidations {
                     : InvalidationEntry.ofPrefix(softly, next, hash, prefix);
             return enter(entry, NEVER);
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -219,7 +219,7 @@ public final class InvalidationTable implements Invalidations {
             newest = next;
             return entered;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -262,7 +262,7 @@ public final class InvalidationTable implements Invalidations {
             newest = stamp;
             return entered;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -334,7 +334,7 @@ public final class InvalidationTable implements Invalidations {
             revert(stamp);
             return true;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -368,7 +368,7 @@ public final class InvalidationTable implements Invalidations {
             revert(stamp);
             return true;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -434,7 +434,7 @@ public final class InvalidationTable implements Invalidations {
                 newest = Math.max(newest, stamp);
             }
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -470,7 +470,7 @@ public final class InvalidationTable implements Invalidations {
         try {
             enter(entry, NEVER);
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -522,7 +522,7 @@ public final class InvalidationTable implements Invalidations {
     /** Removes entries that purges of everything cover. */
     private void forgetCovered() {
         scopes.forgetCovered();
-        patterns = patterns.above(scopes.hard(), scopes.settledSoft());
+        patterns = patterns.above(scopes.hard(), scopes.softStampAfterUndo());
     }
 
     /** Adds a purge by pattern. Purges everything if this version cannot parse the expression. */
@@ -570,7 +570,7 @@ public final class InvalidationTable implements Invalidations {
             case ALL,
                     ALL_GROUPS,
                     ALL_TAGS,
-                    STAMPED,
+                    JOURNAL_LOST,
                     HOST,
                     PREFIX,
                     GROUP,

@@ -189,8 +189,8 @@ public final class FetchPlan implements StoringTarget {
      *
      * @param before the confirmed stored head that the new head updates or completes; null for none
      */
-    public StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
-        return restamped(head, before == null ? lookupStamp : Math.max(lookupStamp, before.stamp()));
+    public StoredHead withFetchStamp(StoredHead head, @Nullable StoredHead before) {
+        return withStamp(head, before == null ? lookupStamp : Math.max(lookupStamp, before.stamp()));
     }
 
     /**
@@ -229,7 +229,7 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
-    public StoredHead restamped(StoredHead head, long number) {
+    public StoredHead withStamp(StoredHead head, long number) {
         return afterHooks(head.withStamp(number, keyUrl, mapped.rule().config().site()));
     }
 
