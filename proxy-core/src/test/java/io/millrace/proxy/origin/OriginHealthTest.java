@@ -131,7 +131,9 @@ class OriginHealthTest {
     @Test
     void aTrialThatIsAnsweredBringsItUpAndTheNextTimeIsShortAgain() {
         OriginHealth health = answered(
-                failing(failing(OriginHealth.unknown(), 3, T).withTrialBegun(), 1, T).withTrialBegun(), T + 5);
+                failing(failing(OriginHealth.unknown(), 3, T).withTrialBegun(), 1, T)
+                        .withTrialBegun(),
+                T + 5);
         assertTrue(health.isUp(T + 5));
         assertEquals(T + 5, health.since());
         assertEquals(T + 1000, failing(health, 3, T).retryAt());

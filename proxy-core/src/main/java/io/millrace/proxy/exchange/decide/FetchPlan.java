@@ -160,7 +160,7 @@ public final class FetchPlan implements StoringTarget {
 
     /**
      * Returns true if the client's Range field is not sent. This is the case if extensions transform the content, or if
-     * the plan was {@linkplain #release released} because an earlier response was unusable.
+     * the plan was {@linkplain #resetToFullFetch reset} because an earlier response was unusable.
      */
     public boolean asksForWhole() {
         return asksForWhole;
