@@ -256,7 +256,7 @@ final class Supervision implements AutoCloseable {
             if (adopted.servesOnItsOwn()) {
                 LOG.warn("worker {} has bound its own sockets: connections are refused until a new worker serves", pid);
                 awaitReply(
-                        supervisor.dismiss(firstConfig.timeouts().drainNanos()),
+                        supervisor.drainAdopted(firstConfig.timeouts().drainNanos()),
                         firstConfig.timeouts().drainNanos(),
                         pid);
             }

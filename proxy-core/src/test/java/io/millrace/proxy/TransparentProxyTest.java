@@ -221,7 +221,7 @@ class TransparentProxyTest {
         try {
             for (Transparency mode : Transparency.values()) {
                 TransparentSockets.apply("any", mode, List.of(socket));
-                assertEquals(mode.isIn() ? 1 : 0, socket.getIntOpt(0, 19), mode::toString);
+                assertEquals(mode.acceptsDiverted() ? 1 : 0, socket.getIntOpt(0, 19), mode::toString);
             }
         } finally {
             socket.close();

@@ -36,7 +36,7 @@ final class BufferFunctions {
         if (body != null) {
             return offset > body.length()
                     ? Status.BAD_ARGUMENT
-                    : guest.give(body.copy((int) offset, limit), args[3], args[4]);
+                    : guest.copyToGuest(body.copy((int) offset, limit), args[3], args[4]);
         }
         byte[] buffer = fixed(guest, args[0]);
         if (buffer == null) {
@@ -48,7 +48,7 @@ final class BufferFunctions {
         int length = (int) Math.min(limit, buffer.length - offset);
         byte[] part = new byte[length];
         System.arraycopy(buffer, (int) offset, part, 0, length);
-        return guest.give(part, args[3], args[4]);
+        return guest.copyToGuest(part, args[3], args[4]);
     }
 
     /** Parameters: buffer, pointer to the length, pointer to flags. */

@@ -85,7 +85,7 @@ final class ProxyFunctions {
                 return Status.BAD_ARGUMENT;
             }
             guest.chargeBytes(fields.bytes());
-            return guest.give(fields.pairs(), args[1], args[2]);
+            return guest.copyToGuest(fields.pairs(), args[1], args[2]);
         });
         add(all, "proxy_set_header_map_pairs", "iii", (guest, args) -> {
             List<String> pairs = Pairs.decode(guest.memory().bytes(args[1], args[2]));
@@ -105,7 +105,7 @@ final class ProxyFunctions {
                 return Status.BAD_ARGUMENT;
             }
             String value = fields.get(guest.memory().text(args[1], args[2], ISO_8859_1));
-            return value == null ? Status.NOT_FOUND : guest.give(value.getBytes(ISO_8859_1), args[3], args[4]);
+            return value == null ? Status.NOT_FOUND : guest.copyToGuest(value.getBytes(ISO_8859_1), args[3], args[4]);
         });
         add(all, "proxy_add_header_map_value", "iiiii", (guest, args) -> edit(FieldEdit.Kind.ADD, guest, args));
         add(all, "proxy_replace_header_map_value", "iiiii", (guest, args) -> edit(FieldEdit.Kind.REPLACE, guest, args));
@@ -202,7 +202,7 @@ final class ProxyFunctions {
                     case "plugin_root_id" -> guest.shared().settings().rootId().getBytes(UTF_8);
                     default -> guest.http() == null ? null : guest.http().property(path);
                 };
-        return value == null ? Status.NOT_FOUND : guest.give(value, args[2], args[3]);
+        return value == null ? Status.NOT_FOUND : guest.copyToGuest(value, args[2], args[3]);
     }
 
     private static int setProperty(WasmInstance guest, long[] args) {
@@ -266,6 +266,6 @@ final class ProxyFunctions {
             return Status.NOT_FOUND;
         }
         guest.memory().writeInt(args[4], value.version());
-        return guest.give(value.bytes(), args[2], args[3]);
+        return guest.copyToGuest(value.bytes(), args[2], args[3]);
     }
 }

@@ -350,7 +350,7 @@ final class WasmInstance {
      * @param lengthAt position in the module's memory to which the length is written
      * @return the status for the module
      */
-    int give(byte[] bytes, long addressAt, long lengthAt) {
+    int copyToGuest(byte[] bytes, long addressAt, long lengthAt) {
         int address = 0;
         if (bytes.length > 0) {
             address = (int) allocate.apply(bytes.length)[0];

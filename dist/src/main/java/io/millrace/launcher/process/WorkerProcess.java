@@ -311,7 +311,7 @@ public final class WorkerProcess {
     }
 
     /** Records that the process has exited. */
-    public void gone() {
+    public void markGone() {
         enter(WorkerState.GONE);
     }
 }

@@ -80,7 +80,7 @@ public final class Adoption {
     }
 
     /** Handles the worker's {@code Hello}: requests its sockets, if it holds any. */
-    void greeted(WorkerProcess worker, ControlMessage.Hello hello) {
+    void onHello(WorkerProcess worker, ControlMessage.Hello hello) {
         expectedSockets = hello.listeners();
         if (expectedSockets.isEmpty()) {
             // The next message of the worker reports its state.
@@ -95,20 +95,20 @@ public final class Adoption {
     }
 
     /** Records that the worker serves. */
-    void serves() {
+    void onServing() {
         if (expectedSockets.isEmpty()) {
             result.complete(new Result(Found.SERVING, Map.of()));
         }
     }
 
     /** Records that the worker no longer accepts connections. */
-    void finishes() {
+    void onStoppedAccepting() {
         result.complete(new Result(Found.FINISHING, Map.of()));
         acceptingEnded.complete(null);
     }
 
     /** Records that the worker has exited. */
-    void gone() {
+    void onExit() {
         result.complete(Result.NOTHING);
         acceptingEnded.complete(null);
     }

@@ -56,7 +56,7 @@ final class ChangeRelay {
     }
 
     /** Returns the result of a change to its sender. */
-    void made(ControlMessage.ChangeMade answer) {
+    void onChangeMade(ControlMessage.ChangeMade answer) {
         SentChange request = sent.remove(answer.number());
         if (request != null) {
             request.from().send(new ControlMessage.ChangeMade(request.number(), answer.failure()));
@@ -69,7 +69,7 @@ final class ChangeRelay {
     }
 
     /** Handles the exit of a worker. Changes that were sent to it and have no reply have failed. */
-    void gone(WorkerProcess worker) {
+    void onExit(WorkerProcess worker) {
         queued.removeIf(change -> change.from() == worker);
         for (Iterator<SentChange> all = sent.values().iterator(); all.hasNext(); ) {
             SentChange request = all.next();

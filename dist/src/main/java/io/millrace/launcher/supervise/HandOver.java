@@ -163,7 +163,7 @@ final class HandOver {
     /** Handles the exit of a worker. */
     void exited(WorkerProcess worker) {
         predecessors.remove(worker);
-        relay.gone(worker);
+        relay.onExit(worker);
         closed(worker);
     }
 
@@ -190,7 +190,7 @@ final class HandOver {
 
     /** Returns the result of a change to its sender. */
     void changeMade(ControlMessage.ChangeMade result) {
-        relay.made(result);
+        relay.onChangeMade(result);
     }
 
     /** Sends the queued changes to the serving worker, which is ready. */

@@ -69,7 +69,7 @@ public final class Supervisor implements ServingWorker {
      *
      * @return completes when the adopted worker has stopped accepting
      */
-    public CompletableFuture<Void> dismiss(long drainNanos) {
+    public CompletableFuture<Void> drainAdopted(long drainNanos) {
         loop.execute(() -> succession.drainCurrent(drainNanos));
         return succession.adoption().acceptingEnded();
     }

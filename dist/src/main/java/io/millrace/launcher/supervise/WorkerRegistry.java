@@ -201,7 +201,7 @@ final class WorkerRegistry {
     private void exited(WorkerProcess worker, String cause) {
         WorkerState before = worker.state();
         workers.remove(worker.pid());
-        worker.gone();
+        worker.markGone();
         try {
             // A killed worker leaves its socket file behind.
             Files.deleteIfExists(paths.workerAdmin(worker.generation()));

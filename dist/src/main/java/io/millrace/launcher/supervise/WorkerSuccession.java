@@ -373,7 +373,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         current = null;
         identity.clear();
         publish();
-        adoption.gone();
+        adoption.onExit();
         reloading.fail("the worker exited during the reload");
         if (shutdown.hasBegun() || plan == null) {
             return;
@@ -497,7 +497,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
                 && hello.protocolVersion() < VERSION_WITH_DRAINING) {
             onStoppedAccepting(worker);
         } else if (worker.plan() == null) {
-            adoption.greeted(worker, hello);
+            adoption.onHello(worker, hello);
         } else {
             worker.send(ticketKeys.message());
             boolean standby = worker == candidate;
@@ -531,7 +531,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             finished.done().complete(null);
         }
         if (worker.plan() == null) {
-            adoption.serves();
+            adoption.onServing();
         } else {
             onReady.accept(published.status());
             worker.plan().starter().becameReady(worker.process());
@@ -570,7 +570,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         }
         current = null;
         publish();
-        adoption.finishes();
+        adoption.onStoppedAccepting();
     }
 
     /**

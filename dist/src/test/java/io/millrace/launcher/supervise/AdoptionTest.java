@@ -38,8 +38,8 @@ class AdoptionTest {
     void greet() {
         control.freezeTime();
         worker.connected(control);
-        adoption.greeted(worker, new ControlMessage.Hello(ControlMessage.PROTOCOL_VERSION, List.of(HELD)));
-        adoption.serves();
+        adoption.onHello(worker, new ControlMessage.Hello(ControlMessage.PROTOCOL_VERSION, List.of(HELD)));
+        adoption.onServing();
         assertEquals(new ControlMessage.ReturnSockets(), control.readOutbound());
     }
 
@@ -54,7 +54,7 @@ class AdoptionTest {
         passTheTimeout();
 
         assertEquals(List.of("did not return its listening sockets within 10 s"), killed);
-        adoption.gone();
+        adoption.onExit();
         assertEquals(Adoption.Result.NOTHING, adoption.result().join());
     }
 

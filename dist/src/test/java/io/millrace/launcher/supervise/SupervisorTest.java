@@ -167,7 +167,7 @@ class SupervisorTest {
         assertTrue(left.get().servesOnItsOwn());
         assertEquals(WorkerState.READY, supervisor.status().state());
 
-        CompletableFuture<Void> hasStoppedAccepting = supervisor.dismiss(5);
+        CompletableFuture<Void> hasStoppedAccepting = supervisor.drainAdopted(5);
         onLoop(() -> {});
         assertEquals(new ControlMessage.Drain(5), control.readOutbound());
         assertFalse(hasStoppedAccepting.isDone());

@@ -197,7 +197,7 @@ public final class HostAddresses implements AutoCloseable {
             statistics.cached++;
             return eventLoop.newSucceededFuture(record.inTryOrder(now));
         }
-        if (record.isUsable(now) && record.isHeldOff(now)) {
+        if (record.isUsable(now) && record.servesStale(now)) {
             statistics.stale++;
             return eventLoop.newSucceededFuture(record.inTryOrder(now));
         }
@@ -206,7 +206,7 @@ public final class HostAddresses implements AutoCloseable {
 
     /** Starts a query shortly before an answer expires, so that no caller has to wait. */
     private void refreshBeforeExpiry(String name, HostRecord record, long now) {
-        boolean isDue = record.isExpiringSoon(now) && !record.isHeldOff(now);
+        boolean isDue = record.isExpiringSoon(now) && !record.servesStale(now);
         if (isDue && !queries.containsKey(name) && queries.size() < current.queriesMax()) {
             startQuery(name, new Query());
         }
@@ -300,7 +300,7 @@ public final class HostAddresses implements AutoCloseable {
 
     private void serveStale(String name, HostRecord record, Query query) {
         log.debug("{}: {} requests stop waiting for the name servers", name, query.waiting.size());
-        record.holdOffUntil(now() + TimeUnit.SECONDS.toNanos(RECHECK_SECONDS));
+        record.serveStaleUntil(now() + TimeUnit.SECONDS.toNanos(RECHECK_SECONDS));
         statistics.stale += query.waiting.size();
         for (Promise<List<InetAddress>> waiting : query.waiting) {
             waiting.trySuccess(record.inTryOrder(now()));

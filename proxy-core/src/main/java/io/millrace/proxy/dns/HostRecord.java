@@ -29,8 +29,8 @@ final class HostRecord {
     private final long staleUntilNanos;
     private final long refreshFromNanos;
     private final Map<InetAddress, Long> downUntilNanos = new HashMap<>(0);
-    private boolean holdsOff;
-    private long heldOffUntilNanos;
+    private boolean hasServeStaleLimit;
+    private long serveStaleUntilNanos;
     private int rotation;
 
     private HostRecord(@Nullable Throwable negativeCause, long nowNanos, long ttlNanos, long staleNanos) {
@@ -79,14 +79,14 @@ final class HostRecord {
      * Lets callers use the stale entry without a query until {@code nanos}. This is the failure recheck timer of RFC
      * 8767 s5.
      */
-    void holdOffUntil(long nanos) {
-        holdsOff = true;
-        heldOffUntilNanos = nanos;
+    void serveStaleUntil(long nanos) {
+        hasServeStaleLimit = true;
+        serveStaleUntilNanos = nanos;
     }
 
     /** Returns true if callers use the stale entry without a query. */
-    boolean isHeldOff(long nowNanos) {
-        return holdsOff && nowNanos - heldOffUntilNanos < 0;
+    boolean servesStale(long nowNanos) {
+        return hasServeStaleLimit && nowNanos - serveStaleUntilNanos < 0;
     }
 
     /** Records a failed connection: until {@code nanos}, the address is tried only after the others. */

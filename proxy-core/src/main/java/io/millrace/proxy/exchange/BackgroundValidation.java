@@ -36,8 +36,8 @@ final class BackgroundValidation implements FetchFollower, ContentSink {
             ExchangeLoop exchangeLoop, Decision decision, ClientConnection client, StoredObject<StoredHead> object) {
         FetchPlan plan = FetchPlan.validate(decision, client, object, true);
         SharedFetch fetch = new SharedFetch(exchangeLoop, plan);
-        if (exchangeLoop.collapser().lead(decision.key(), fetch) != null) {
-            plan.release();
+        if (exchangeLoop.collapser().registerIfAbsent(decision.key(), fetch) != null) {
+            plan.releaseStoredObject();
             return;
         }
         fetch.start(new BackgroundValidation(exchangeLoop, decision.request()));

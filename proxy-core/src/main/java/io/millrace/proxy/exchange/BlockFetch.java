@@ -204,7 +204,7 @@ final class BlockFetch implements OriginResponseHandler {
             listener.onBlocksFailure(tooShort || (answered && !same));
             return;
         }
-        exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), plan.stamped(update, object.head()));
+        exchangeLoop.update(object, plan.keyUrl(), plan.lookupStamp(), plan.withFetchStamp(update, object.head()));
         fill = new BlockFill(exchangeLoop.loop(), writer, from, claim.position(), until, this::onFlow);
         StoredHead answer = Validation.forRequestingClient(update, head.fields(), plan.cacheSettings());
         listener.onBlocksComing(answer.equals(update) ? null : answer);

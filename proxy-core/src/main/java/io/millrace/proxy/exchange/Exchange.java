@@ -169,8 +169,8 @@ final class Exchange
             case DENIED -> answerLocally(next.local(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case CHALLENGE -> waits().challenge(state::isTerminal, this::answerChallenge, this::resume);
-            case AUTHENTICATE -> holding().credentials(next, this::resume);
-            case EXTENSION_PENDING -> holding().hook(next, this::resume);
+            case AUTHENTICATE -> bufferContentAndWait().credentials(next, this::resume);
+            case EXTENSION_PENDING -> bufferContentAndWait().hook(next, this::resume);
             case EXTENSION_ANSWERED -> answerByExtension(next);
             case NOT_MAPPED -> answerLocally(next.local(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
@@ -260,8 +260,8 @@ final class Exchange
         }
     }
 
-    /** Holds request content, and returns the steps for which the request may have to wait. */
-    private DecisionWaits holding() {
+    /** Buffers request content from now on, and returns the steps for which the request may have to wait. */
+    private DecisionWaits bufferContentAndWait() {
         origin.holdContent();
         return waits();
     }

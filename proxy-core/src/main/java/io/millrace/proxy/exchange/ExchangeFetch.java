@@ -72,7 +72,7 @@ final class ExchangeFetch {
         if (plan.collapseKey() != null) {
             SharedFetch other = findOrRegister(plan.collapseKey(), newFetch);
             if (other != null) {
-                plan.release();
+                plan.releaseStoredObject();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
                     // The fetch in flight would first deliver all bytes before the requested range.
                     state.enter(whenLeading);
@@ -92,10 +92,10 @@ final class ExchangeFetch {
      * invalidation has outdated.
      */
     private @Nullable SharedFetch findOrRegister(StoreKey key, SharedFetch newFetch) {
-        SharedFetch other = exchangeLoop.collapser().lead(key, newFetch);
+        SharedFetch other = exchangeLoop.collapser().registerIfAbsent(key, newFetch);
         while (other != null && other.isOutdated()) {
             exchangeLoop.collapser().remove(key, other);
-            other = exchangeLoop.collapser().lead(key, newFetch);
+            other = exchangeLoop.collapser().registerIfAbsent(key, newFetch);
         }
         return other;
     }
@@ -187,7 +187,7 @@ final class ExchangeFetch {
         heldPlan = null;
         held = null;
         if (plan != null) {
-            plan.release();
+            plan.releaseStoredObject();
         }
         if (content != null) {
             content.drop();

@@ -90,7 +90,7 @@ final class ExchangeReport {
     /** The hooks of extensions for the request; null if its rule has none. */
     private @Nullable RequestHooks hooks;
     /** The extensions that only set constant fields; null for none. */
-    private @Nullable HookChain constants;
+    private @Nullable HookChain constantFieldHooks;
 
     private int random;
     private long decidedMillis;
@@ -143,7 +143,7 @@ final class ExchangeReport {
         rules = null;
         cors = null;
         hooks = null;
-        constants = null;
+        constantFieldHooks = null;
         random = 0;
         decidedMillis = 0;
         trace = null;
@@ -169,7 +169,7 @@ final class ExchangeReport {
         }
         hooks = decision.hooks();
         cors = decision.cors();
-        constants = decision.constants();
+        constantFieldHooks = decision.constantFieldHooks();
         rules = decision.rules();
         if (rules != null) {
             random = decision.random();
@@ -183,7 +183,7 @@ final class ExchangeReport {
             outcome.markReadFromDisk();
         }
         if (decision.outdated() != null) {
-            outcome.outdated(decision.outdated(), decision.purgeStamp());
+            outcome.outdated(decision.outdated(), decision.outdatingStamp());
         }
     }
 
@@ -199,8 +199,8 @@ final class ExchangeReport {
             program.deliver(view.answered(head, outcome.result().word()), head);
             view.end();
         }
-        if (constants != null) {
-            constants.setConstants(head);
+        if (constantFieldHooks != null) {
+            constantFieldHooks.setConstants(head);
         }
         if (hooks != null && current != null && hooks.changesResponses()) {
             hooks.deliver(current, head, outcome.result().word());

@@ -23,7 +23,7 @@ final class FetchFollowers {
     }
 
     /** Adds the exchange that began the fetch. */
-    void lead(FetchFollower first) {
+    void addLeader(FetchFollower first) {
         leader = first;
         waiting.add(first);
     }

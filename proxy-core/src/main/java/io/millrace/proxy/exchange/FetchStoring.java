@@ -57,7 +57,7 @@ final class FetchStoring {
     /** Hash of the URL's primary key, under which the purger records purges. */
     private int keyHash;
     /** True if the response is for the waiting clients only. */
-    private boolean isWithheld;
+    private boolean isUnstorable;
 
     /** The Cache-Status detail that says why the last response was not stored; null for none. */
     private @Nullable String unstoredDetail;
@@ -76,9 +76,9 @@ final class FetchStoring {
         startPoint = changesStore ? exchangeLoop.purger().point(keyHash) : null;
     }
 
-    /** Determines whether the next response is withheld from the store: it is for the waiting clients only. */
-    void withhold(boolean withheld) {
-        isWithheld = withheld;
+    /** Determines whether the next response must not be stored, because it is for the waiting clients only. */
+    void setUnstorable(boolean unstorable) {
+        isUnstorable = unstorable;
     }
 
     /**
@@ -200,7 +200,7 @@ final class FetchStoring {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
         }
         boolean storable = content.storable()
-                && !isWithheld
+                && !isUnstorable
                 && !detectPurge()
                 && !variesByUnsentField(content.whole().variance())
                 && !EncodedHeads.wouldEncodeWhole(
@@ -208,7 +208,7 @@ final class FetchStoring {
                         content.range().length(),
                         plan.cacheSettings().encoding());
         ContentRange range = content.range();
-        StoredHead wholeHead = plan.stamped(content.whole(), null);
+        StoredHead wholeHead = plan.withFetchStamp(content.whole(), null);
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
             FetchedResponse response = new FetchedResponse(
@@ -236,7 +236,7 @@ final class FetchStoring {
                 && (range.bytes() >= RangeRequest.PIECE_BYTES || range.end() == range.length())
                 && StrongValidator.isPresent(content.whole());
         if (!inBlocks) {
-            return new Reception(response, open(plan.stamped(content.part(), null), range.bytes()), false);
+            return new Reception(response, open(plan.withFetchStamp(content.part(), null), range.bytes()), false);
         }
         ObjectWriter<StoredHead> writer = open(wholeHead, range.length());
         if (writer != null) {
@@ -268,7 +268,7 @@ final class FetchStoring {
         if (detectPurge()) {
             return false;
         }
-        if (isWithheld) {
+        if (isUnstorable) {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
@@ -362,7 +362,7 @@ final class FetchStoring {
                 plan.request(), head, framing.contentLength(), requestMillis, nowMillis, plan.cacheSettings());
         ContentRange first = PartialContent.rangeOf(firstPart.head());
         boolean fits = content != null
-                && !isWithheld
+                && !isUnstorable
                 && content.storable()
                 && content.range().first() == first.end()
                 && content.range().end() == first.length()
@@ -371,7 +371,7 @@ final class FetchStoring {
         if (content == null || !fits) {
             return null;
         }
-        StoredHead whole = plan.stamped(
+        StoredHead whole = plan.withFetchStamp(
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
                 firstPart.head());
         StoredHead clientHead =
@@ -424,7 +424,7 @@ final class FetchStoring {
         writer.head(stored, length);
         if (joinableKey != null && !joinableKey.equals(key)) {
             endJoining();
-            if (exchangeLoop.collapser().lead(key, fetch) == null) {
+            if (exchangeLoop.collapser().registerIfAbsent(key, fetch) == null) {
                 joinableKey = key;
             }
         }
@@ -447,7 +447,7 @@ final class FetchStoring {
     }
 
     private boolean isInvalidated() {
-        Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
+        Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.lookupStamp(), Labels.NONE);
         // A soft purge does not prevent storing, because the stamp of a stored response shows that the response is
         // stale. A purge by pattern is an exception: it searches the store once in the background, and would not find a
         // response that is stored later.
@@ -496,16 +496,16 @@ final class FetchStoring {
                 exchangeLoop.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            StoredHead head = plan.stamped(freshened.head(), stale.head());
-            if (isWithheld) {
+            StoredHead head = plan.withFetchStamp(freshened.head(), stale.head());
+            if (isUnstorable) {
                 if (!keepsStored()) {
                     exchangeLoop.store().discard(stale);
                     removeOtherCodings(null);
                 }
-                return new Confirmation(null, plan.stamped(freshened.answer(), stale.head()));
+                return new Confirmation(null, plan.withFetchStamp(freshened.answer(), stale.head()));
             }
             update(stale, head);
-            return new Confirmation(head, plan.stamped(freshened.answer(), stale.head()));
+            return new Confirmation(head, plan.withFetchStamp(freshened.answer(), stale.head()));
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
@@ -528,7 +528,7 @@ final class FetchStoring {
      * discards it if it is out of date.
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
-        if (isWithheld || (plan.hooks() != null && plan.hooks().transformsBodies())) {
+        if (isUnstorable || (plan.hooks() != null && plan.hooks().transformsBodies())) {
             return;
         }
         Validation.Outcome outcome = Validation.ofHead(
@@ -546,8 +546,8 @@ final class FetchStoring {
             update(
                     known,
                     confirmed
-                            ? plan.stamped(freshened.head(), known.head())
-                            : plan.restamped(
+                            ? plan.withFetchStamp(freshened.head(), known.head())
+                            : plan.withStamp(
                                     unconfirmed(freshened.head(), known.head()),
                                     known.head().stamp()));
         } else if (outcome instanceof Validation.Mismatched
@@ -567,7 +567,7 @@ final class FetchStoring {
 
     private void update(StoredObject<StoredHead> object, StoredHead head) {
         StoredHead before = object.head();
-        if (!exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), head)) {
+        if (!exchangeLoop.update(object, plan.keyUrl(), plan.lookupStamp(), head)) {
             return;
         }
         StoreKey key = plan.key();

@@ -468,7 +468,7 @@ final class PurgeExchange implements RequestHandler {
     private String describe(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
-            case ALL, ALL_GROUPS, ALL_TAGS, STAMPED ->
+            case ALL, ALL_GROUPS, ALL_TAGS, JOURNAL_LOST ->
                 InvalidationKind.ALL.text().equals(kind)
                         ? scopeText
                         : "everything, because the limit of single invalidations was reached";

@@ -81,7 +81,7 @@ final class RequestDryRun {
         RequestDryRun dryRun = new RequestDryRun(exchangeLoop, shared, request, contentLength, client);
         dryRun.guarded(() -> {
             dryRun.decider.decide(
-                    dryRun.decision.passChallenges(),
+                    dryRun.decision.markNoAcmeChallenge(),
                     contentLength,
                     client,
                     shared.clock().millis());
@@ -366,7 +366,7 @@ final class RequestDryRun {
             return new DryRunResult.OriginFetch(
                     url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground, false);
         } finally {
-            plan.release();
+            plan.releaseStoredObject();
         }
     }
 }

@@ -83,7 +83,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     /** Sends the request. The first follower is the exchange that began the fetch. */
     void start(FetchFollower first) {
-        followers.lead(first);
+        followers.addLeader(first);
         storage.begin();
         request.prepare();
     }
@@ -249,7 +249,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             }
             EncodedResponse encoded = request.encoding();
             FetchHooks hooks = plan.hooks();
-            storage.withhold(!stored && hooks != null && hooks.isUnstorable());
+            storage.setUnstorable(!stored && hooks != null && hooks.isUnstorable());
             TransformedResponse transforming = stored ? null : request.transformed();
             ResponseFraming framing = receivedFraming;
             if (transforming != null) {
@@ -261,7 +261,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             } else {
                 ResponseHead answer = encoded.received(received, framing);
                 if (encoded.isSubstitute()) {
-                    storage.withhold(true);
+                    storage.setUnstorable(true);
                 }
                 respond(answer, encoded.framing(framing));
             }
@@ -447,7 +447,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     /** Cancels the current call, whose response is unusable, and requests the whole content. */
     private void fetchWhole() {
         request.cancel();
-        plan.release();
+        plan.resetToFullFetch();
         request.send();
     }
 
@@ -526,7 +526,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
         if (fetchAgain) {
             fetchAgain = false;
-            plan.release();
+            plan.resetToFullFetch();
             request.send();
             return;
         }
@@ -595,6 +595,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         deferredEvents.drop();
         content.end();
         storage.endJoining();
-        plan.release();
+        plan.releaseStoredObject();
     }
 }

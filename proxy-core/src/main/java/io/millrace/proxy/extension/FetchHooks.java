@@ -125,7 +125,7 @@ public final class FetchHooks {
                         change(extension, head, target, fields, view -> ((OriginRequestHook) extension.extension())
                                 .originRequest(view, called));
                 if (fault != null) {
-                    current.threw(fault);
+                    current.setThrown(fault);
                 }
             }
             Object result = current.result();

@@ -64,17 +64,17 @@ class HookReply<V> implements Continuation<V> {
 
     @Override
     public void proceed() {
-        give(UNCHANGED);
+        complete(UNCHANGED);
     }
 
     @Override
     public void proceed(Consumer<? super V> change) {
-        give(Objects.requireNonNull(change));
+        complete(Objects.requireNonNull(change));
     }
 
     @Override
     public void fail(Throwable reason) {
-        give(Objects.requireNonNull(reason));
+        complete(Objects.requireNonNull(reason));
     }
 
     @Override
@@ -83,7 +83,7 @@ class HookReply<V> implements Continuation<V> {
     }
 
     /** Sets the result, if there is none yet, and wakes the request. */
-    void give(Object value) {
+    void complete(Object value) {
         if (!result.compareAndSet(null, value)) {
             extension.recordFailure(hook, FailureReason.REPEATED, null);
             return;
@@ -95,7 +95,7 @@ class HookReply<V> implements Continuation<V> {
      * Sets the exception that the hook has thrown as the result, even if there is a result already. Call before {@link
      * #await}.
      */
-    void threw(Throwable fault) {
+    void setThrown(Throwable fault) {
         result.set(fault);
     }
 

@@ -145,7 +145,7 @@ public final class RequestHooks {
                 ((RequestHook) extension.extension()).requestReceived(view.begin(request), called);
             }
         } catch (Throwable e) {
-            called.threw(e);
+            called.setThrown(e);
         } finally {
             view.end();
             extension.end(hook, began);
@@ -451,7 +451,7 @@ public final class RequestHooks {
 
         @Override
         public void answer(Answer answer) {
-            give(Objects.requireNonNull(answer));
+            complete(Objects.requireNonNull(answer));
         }
     }
 

@@ -94,7 +94,7 @@ final class TransformStep {
             extension.begin(Hook.BODY_TRANSFORM, began);
             code.run(reply);
         } catch (Throwable e) {
-            reply.threw(e);
+            reply.setThrown(e);
         } finally {
             extension.end(Hook.BODY_TRANSFORM, began);
         }

@@ -35,11 +35,11 @@ final class ConnectionTotal {
      *
      * @param held number of places that the pool held when it began to wait
      * @param limit limit of places that applies to the waiting call
-     * @param promised whether another pool is already closing an HTTP/2 connection, to release its place to the waiting
-     *     pool
+     * @param yieldClaimed whether another pool is already closing an HTTP/2 connection, to release its place to the
+     *     waiting pool
      * @param announced whether the other pools were asked for a place after this pool became the first of the queue
      */
-    record Waiter(Member member, int held, int limit, AtomicBoolean promised, AtomicBoolean announced) {
+    record Waiter(Member member, int held, int limit, AtomicBoolean yieldClaimed, AtomicBoolean announced) {
         Waiter(Member member, int held, int limit) {
             this(member, held, limit, new AtomicBoolean(), new AtomicBoolean());
         }
@@ -156,9 +156,9 @@ final class ConnectionTotal {
      *
      * @param held places of the asking pool
      */
-    boolean promise(Member asking, int held) {
+    boolean claimYield(Member asking, int held) {
         Waiter first = firstOther(asking);
-        return first != null && shouldYield(first, held) && first.promised().compareAndSet(false, true);
+        return first != null && shouldYield(first, held) && first.yieldClaimed().compareAndSet(false, true);
     }
 
     /**

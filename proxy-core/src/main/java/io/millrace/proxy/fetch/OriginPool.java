@@ -246,7 +246,7 @@ final class OriginPool {
             }
         }
         MultiplexedConnection shared = multiplexed.peekFirst();
-        if (shared != null && places.promise()) {
+        if (shared != null && places.claimYield()) {
             shared.drain();
         }
         client.onWaiting();

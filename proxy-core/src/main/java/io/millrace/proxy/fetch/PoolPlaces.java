@@ -126,8 +126,8 @@ final class PoolPlaces implements ConnectionTotal.Member {
      * Returns true if this pool should close an HTTP/2 connection for a waiting pool. Returns true only once for each
      * wait.
      */
-    boolean promise() {
-        return total != null && total.promise(this, held);
+    boolean claimYield() {
+        return total != null && total.claimYield(this, held);
     }
 
     /** Returns true while this pool waits for a place. */

@@ -53,7 +53,7 @@ final class ConnectionDeadline {
     }
 
     /** Returns true if the time has expired. Starts the time if it has not started. */
-    boolean isOver(long nowNanos, Http1Settings settings) {
+    boolean checkExpired(long nowNanos, Http1Settings settings) {
         if (sinceNanos == UNSET) {
             sinceNanos = nowNanos;
             return false;

@@ -125,7 +125,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         int requestsMax = lane.settings().get().requestsPerConnectionMax();
         return !persistent
                 || lastRequest
-                || lane.connections().endsAll()
+                || lane.connections().closesAfterRequest()
                 || (requestsMax > 0 && requests >= requestsMax);
     }
 
@@ -175,7 +175,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     void answered(boolean wasLast) {
         if (closing && wasLast) {
             closeNow();
-        } else if (closing || lane.connections().endsIdle()) {
+        } else if (closing || lane.connections().closesIdle()) {
             lingerAndClose();
         }
     }
@@ -209,7 +209,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onTick(long nowNanos) {
-        if (deadline.isOver(nowNanos, lane.settings().get())) {
+        if (deadline.checkExpired(nowNanos, lane.settings().get())) {
             closeNow();
         }
     }

@@ -291,7 +291,7 @@ public final class FastLane implements PlainReceiver {
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
         // A shutdown that closes idle connections does not close a connection whose answers wait. Therefore the channel
         // closes it after these answers.
-        boolean last = connections().endsIdle();
+        boolean last = connections().closesIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }
 
@@ -367,7 +367,7 @@ public final class FastLane implements PlainReceiver {
             connections().replace(from.connection(), to);
             parts.events().onReturned();
             begin(to);
-            if (connections().endsIdle()) {
+            if (connections().closesIdle()) {
                 to.onDrain(true);
             }
         });

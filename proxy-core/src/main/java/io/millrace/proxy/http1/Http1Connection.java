@@ -279,7 +279,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     private boolean isLastRequest() {
         int requestsMax = settings().requestsPerConnectionMax();
-        return lastRequest || connections.endsAll() || (requestsMax > 0 && requests >= requestsMax);
+        return lastRequest || connections.closesAfterRequest() || (requestsMax > 0 && requests >= requestsMax);
     }
 
     @Override
@@ -330,7 +330,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         requestQueue.resetDiscardedBytes();
         deadline.await(Waiting.KEEP_ALIVE);
-        if (connections.endsIdle() && requestQueue.isEmpty()) {
+        if (connections.closesIdle() && requestQueue.isEmpty()) {
             lingerAndClose();
         } else {
             requestQueue.takeWaiting();

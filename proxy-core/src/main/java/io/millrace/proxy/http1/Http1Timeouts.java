@@ -46,7 +46,7 @@ final class Http1Timeouts implements SlowClients.Client {
             current.failRequest(BadRequest.CONTENT_RATE);
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
-        } else if (deadline.isOver(nowNanos, connection.settings())) {
+        } else if (deadline.checkExpired(nowNanos, connection.settings())) {
             onTimeout(current);
         }
     }
@@ -77,7 +77,7 @@ final class Http1Timeouts implements SlowClients.Client {
 
     private boolean isUploadTooSlow(Http1Stream current, long nowNanos) {
         Http1Settings now = connection.settings();
-        return contentRate.isTooSlow(
+        return contentRate.checkTooSlow(
                 nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
     }
 

@@ -46,7 +46,7 @@ final class ClientPace implements SlowClients.Client {
         }
         SlowClients slow = connections.slowClients();
         SlowReason reason = null;
-        // Counts only bytes in the channel. Http2Stream.isStalled checks the bytes that wait for the window of a
+        // Counts only bytes in the channel. Http2Stream.checkStalled checks the bytes that wait for the window of a
         // stream.
         if (output.unsent() > 0 && output.watch().isStuck(channel, nowNanos, settings.sendTimeoutNanos())) {
             reason = SlowReason.TIMEOUT;

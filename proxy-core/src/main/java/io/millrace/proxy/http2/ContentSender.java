@@ -137,12 +137,12 @@ final class ContentSender {
     }
 
     /** Adds to the number of bytes that wait in streams. */
-    void queued(int bytes) {
+    void addQueuedBytes(int bytes) {
         queuedBytes += bytes;
     }
 
     /** Subtracts from the number of bytes that wait in streams. */
-    void unqueued(int bytes) {
+    void subtractQueuedBytes(int bytes) {
         queuedBytes -= bytes;
     }
 

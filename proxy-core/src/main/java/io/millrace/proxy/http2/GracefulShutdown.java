@@ -32,7 +32,7 @@ final class GracefulShutdown {
     }
 
     /** Counts one tick. Returns true if the second step is due. Call once per tick. */
-    boolean isSecondDue() {
+    boolean checkFinalGoAwayDue() {
         return begun && !lastAnnounced && --ticksLeft <= 0;
     }
 

@@ -390,13 +390,13 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
         for (Http2Stream stream : streams.all()) {
             stream.onTick(nowNanos, settings);
-            if (stream.isStalled(nowNanos, settings.sendTimeoutNanos())) {
+            if (stream.checkStalled(nowNanos, settings.sendTimeoutNanos())) {
                 shared.parts().events().onFault(Http2Fault.STALLED);
                 stream.onTooSlow(SlowReason.TIMEOUT);
                 reset(stream, ErrorCode.CANCEL);
             }
         }
-        if (shutdown.isSecondDue()) {
+        if (shutdown.checkFinalGoAwayDue()) {
             endShutdown();
         }
         endIfIdle(settings, nowNanos);

@@ -180,9 +180,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
      * Returns true if queued content has waited too long for a flow-control window of the client.
      * Call once per tick.
      */
-    boolean isStalled(long nowNanos, long timeoutNanos) {
+    boolean checkStalled(long nowNanos, long timeoutNanos) {
         // A tunnel has its own idle timeout.
-        return tunnel == null && content.isStalled(connection.sender().window() > 0, nowNanos, timeoutNanos);
+        return tunnel == null && content.checkStalled(connection.sender().window() > 0, nowNanos, timeoutNanos);
     }
 
     // response side
@@ -300,7 +300,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
                     "content beyond the announced length: actual=" + contentWritten + ", limit=" + announcedLength);
         }
         content.add(piece);
-        connection.sender().queued(length);
+        connection.sender().addQueuedBytes(length);
         connection.sender().schedule(this);
     }
 
@@ -400,7 +400,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         boolean last = content.isEmpty() && responseEnded && trailers == null;
         connection.output().data(id, piece, last);
         bytesSent += length + Frames.HEADER_BYTES;
-        connection.sender().unqueued(length);
+        connection.sender().subtractQueuedBytes(length);
         if (last) {
             endSent();
         } else if (content.isEmpty() && responseEnded) {
@@ -441,13 +441,13 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         request.endWithoutContent();
         int length = rest.readableBytes();
         content.add(rest);
-        connection.sender().queued(length);
+        connection.sender().addQueuedBytes(length);
         connection.sender().schedule(this);
     }
 
     private void drop() {
         request.drop();
-        connection.sender().unqueued((int) content.queuedBytes());
+        connection.sender().subtractQueuedBytes((int) content.queuedBytes());
         content.release();
     }
 }

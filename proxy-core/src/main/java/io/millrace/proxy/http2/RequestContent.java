@@ -210,7 +210,7 @@ final class RequestContent {
             return;
         }
         boolean awaited = reading && (continued || received > 0 || !awaitsContinue);
-        if (rate.isTooSlow(nowNanos, awaited, settings.contentRateMin(), settings.contentRateWindowNanos())) {
+        if (rate.checkTooSlow(nowNanos, awaited, settings.contentRateMin(), settings.contentRateWindowNanos())) {
             fail(BadRequest.CONTENT_RATE);
         } else if (!reading || idleSinceNanos == 0) {
             idleSinceNanos = nowNanos;

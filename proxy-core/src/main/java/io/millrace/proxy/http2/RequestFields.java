@@ -529,7 +529,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /** Returns a copy of the head with its own bytes. */
-    RequestHead owned(RequestHead view) {
+    RequestHead withOwnBytes(RequestHead view) {
         FieldSection own = fields.over(Arrays.copyOf(lines, length), 0, 0, length);
         return view.method() == Method.OTHER
                 ? RequestHead.ofHttp2(view.methodName(), view.target(), own)

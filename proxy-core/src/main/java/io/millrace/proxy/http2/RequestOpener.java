@@ -55,7 +55,7 @@ final class RequestOpener {
         shared.parts().events().onRequest();
         connection.onRequest();
         requests++;
-        boolean last = shared.parts().connections().endsAll()
+        boolean last = shared.parts().connections().closesAfterRequest()
                 || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
         if (last) {
             connection.beginShutdown();
@@ -140,7 +140,7 @@ final class RequestOpener {
             refuseMalformed(streamId, "Content-Length does not match the content");
         }
         connection.streams().put(stream);
-        RequestHead owned = fields.owned(head);
+        RequestHead owned = fields.withOwnBytes(head);
         prioritize(stream, owned);
         stream.wantTrailers(TrailerFields.areWanted(owned.fields()));
         long expected = endStream ? 0 : contentLength;

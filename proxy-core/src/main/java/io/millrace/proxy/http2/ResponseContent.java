@@ -116,7 +116,7 @@ final class ResponseContent {
      *
      * @param isConnectionOpen whether the connection's window accepts content
      */
-    boolean isStalled(boolean isConnectionOpen, long nowNanos, long timeoutNanos) {
+    boolean checkStalled(boolean isConnectionOpen, long nowNanos, long timeoutNanos) {
         if (queuedBytes == 0 || (window > 0 && isConnectionOpen) || sentSinceTick) {
             sentSinceTick = false;
             stalledSinceNanos = 0;

@@ -19,7 +19,7 @@ public final class Collapser<F> {
      *
      * @return the fetch in flight to join, or null when {@code fetch} is registered now
      */
-    public @Nullable F lead(StoreKey key, F fetch) {
+    public @Nullable F registerIfAbsent(StoreKey key, F fetch) {
         return inFlight.putIfAbsent(key, fetch);
     }
 

@@ -120,7 +120,7 @@ public final class InFlightMemory {
         }
         try {
             usedBytes = gauges.pinnedBytes();
-            exhausted = gauges.chunkBytes() > chunkBytesMax / 16 * 15 && usedBytes > relievedBytes();
+            exhausted = gauges.chunkBytes() > chunkBytesMax / 16 * 15 && usedBytes > lowWaterBytes();
         } finally {
             measuring.unlock();
         }
@@ -146,8 +146,8 @@ public final class InFlightMemory {
     }
 
     /** Number of used bytes at which closing slow clients stops. */
-    long relievedBytes() {
-        return MemoryLevel.relievedBytes(budgetBytes());
+    long lowWaterBytes() {
+        return MemoryLevel.lowWaterBytes(budgetBytes());
     }
 
     /**

@@ -16,7 +16,7 @@ public final class LoopMemory {
     /** Limit of the size of a receive buffer in bytes while memory is full. */
     private static final int FULL_RECEIVE_BYTES_MAX = 4 * 1024;
     /** Minimum interval between two attempts to free memory for a new fetch by closing slow clients. */
-    private static final long RELIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long CLOSE_SLOW_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /**
      * Limit of bytes received in one event loop iteration. After that, each connection is read only once, until all
@@ -33,11 +33,11 @@ public final class LoopMemory {
     /** True if this iteration has received {@link #ITERATION_BYTES}. */
     private boolean iterationUsedUp;
     /** Time when slow clients were last closed for a new fetch. */
-    private long relievedNanos;
+    private long closedSlowNanos;
     /** True once slow clients were closed for a new fetch. */
-    private boolean relieved;
+    private boolean hasClosedSlow;
 
-    private Runnable relief = () -> {};
+    private Runnable onMemoryFull = () -> {};
 
     /**
      * @param nanoTime the clock, as {@link System#nanoTime}
@@ -55,8 +55,8 @@ public final class LoopMemory {
     }
 
     /** Sets the task that closes slow clients when a fetch finds no memory. Call before the first request. */
-    public void relief(Runnable closesSlowClients) {
-        relief = closesSlowClients;
+    public void onMemoryFull(Runnable closesSlowClients) {
+        onMemoryFull = closesSlowClients;
     }
 
     /** Counts the size of a new receive buffer, before it is filled. */
@@ -125,10 +125,10 @@ public final class LoopMemory {
             return true;
         }
         long now = nanoTime.getAsLong();
-        if (!relieved || now - relievedNanos >= RELIEF_NANOS) {
-            relieved = true;
-            relievedNanos = now;
-            relief.run();
+        if (!hasClosedSlow || now - closedSlowNanos >= CLOSE_SLOW_INTERVAL_NANOS) {
+            hasClosedSlow = true;
+            closedSlowNanos = now;
+            onMemoryFull.run();
             measure();
         }
         return level() != MemoryLevel.FULL;

@@ -30,7 +30,7 @@ public enum MemoryLevel {
     }
 
     /** Number of used bytes at which closing slow clients stops: between {@link #SCARCE} and {@link #TIGHT}. */
-    static long relievedBytes(long budgetBytes) {
+    static long lowWaterBytes(long budgetBytes) {
         return threshold(budgetBytes, TIGHT_PARTS - 1);
     }
 

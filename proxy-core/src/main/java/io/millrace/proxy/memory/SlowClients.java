@@ -197,7 +197,7 @@ public final class SlowClients {
      */
     private int countToClose() {
         long used = memory.usedBytes();
-        long excess = Math.max(0, used - memory.shared().relievedBytes()) / loops;
+        long excess = Math.max(0, used - memory.shared().lowWaterBytes()) / loops;
         long bytesPerClient = Math.max(1, used / loops / Math.max(1, waitingClients.size()));
         int countMin = (waitingClients.size() + CLIENTS_PER_CLOSED - 1) / CLIENTS_PER_CLOSED;
         return (int)

@@ -168,7 +168,7 @@ public final class ClientConnection {
 
     /** Returns true if the kernel may have diverted the connection, so that its local address may be any address. */
     public boolean isDiverted() {
-        return transparency.isIn();
+        return transparency.acceptsDiverted();
     }
 
     /**
@@ -176,7 +176,7 @@ public final class ClientConnection {
      * The result is the client's own address.
      */
     public @Nullable InetAddress sourceForOrigins() {
-        InetAddress address = transparency.isOut() ? remoteAddress.getAddress() : null;
+        InetAddress address = transparency.spoofsClientAddress() ? remoteAddress.getAddress() : null;
         return address == null || address.isAnyLocalAddress() ? null : address;
     }
 

@@ -108,8 +108,8 @@ public final class ConnectionSet {
     private boolean lateQueued;
     private boolean draining;
     private boolean closingAfterAnswers;
-    private boolean endsAll;
-    private boolean endsIdle;
+    private boolean allDraining;
+    private boolean closesIdle;
 
     @Nullable
     private Runnable onEmpty;
@@ -277,7 +277,7 @@ public final class ConnectionSet {
      */
     public void drain(Runnable whenLast, Runnable whenEmpty) {
         draining = true;
-        endsAll = true;
+        allDraining = true;
         onEmpty = whenEmpty;
         drainAll(false);
         notifyIfEmpty();
@@ -299,8 +299,8 @@ public final class ConnectionSet {
         draining = true;
         onEmpty = whenEmpty;
         if (members.isEmpty()) {
-            endsAll = true;
-            endsIdle = true;
+            allDraining = true;
+            closesIdle = true;
             whenLast.run();
             notifyIfEmpty();
         } else {
@@ -316,7 +316,7 @@ public final class ConnectionSet {
     private void drainStep(int atStart, long startNanos, Runnable whenLast) {
         long millis = TimeUnit.NANOSECONDS.toMillis(loop.ticker().nanoTime() - startNanos);
         if (millis >= GRADUAL_MILLIS) {
-            endsAll = true;
+            allDraining = true;
             drainAll(false);
             loop.schedule(() -> endIdle(whenLast), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
             return;
@@ -337,7 +337,7 @@ public final class ConnectionSet {
     }
 
     private void drainAll(boolean idleToo) {
-        endsIdle = idleToo;
+        closesIdle = idleToo;
         for (Member member : List.copyOf(members)) {
             drain(member, idleToo);
         }
@@ -360,13 +360,13 @@ public final class ConnectionSet {
     }
 
     /** Returns true if every connection ends after its current request. */
-    public boolean endsAll() {
-        return endsAll || closingAfterAnswers;
+    public boolean closesAfterRequest() {
+        return allDraining || closingAfterAnswers;
     }
 
-    /** Returns true if the grace period for idle connections has ended. */
-    public boolean endsIdle() {
-        return endsIdle;
+    /** Returns true if idle connections are closed: a drain has begun and their grace period has ended. */
+    public boolean closesIdle() {
+        return closesIdle;
     }
 
     /** Current number of connections. Callable from any thread. */

@@ -43,7 +43,7 @@ public final class ContentRate {
      * @param counts whether the proxy waits for the client to send content
      * @param bytesPerSecond minimum rate; 0 for none
      */
-    public boolean isTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
+    public boolean checkTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
         long elapsedNanos = nowNanos - sampledAtNanos;
         boolean first = sampledAtNanos == UNSET;
         boolean skipped = first || paused || !counts || bytesPerSecond <= 0;

@@ -60,7 +60,7 @@ final class PlainAcceptor implements EpollIoHandle {
         InetSocketAddress local = channel.localAddress();
         boolean isAny = local.getAddress() == null || local.getAddress().isAnyLocalAddress();
         // The local address of a diverted connection is its destination.
-        this.bound = isAny || transparency.isIn() ? null : local;
+        this.bound = isAny || transparency.acceptsDiverted() ? null : local;
         this.transparency = transparency;
         this.receiver = receiver;
         this.initializer = initializer;

@@ -35,7 +35,7 @@ public final class SendWatch {
     private long behindAcceptedBytes;
 
     /** Bytes that wait for the client's flow control and are not written to the channel yet. */
-    private long heldBytes;
+    private long flowBlockedBytes;
 
     private boolean kernelQueried;
     private long kernelProgressNanos;
@@ -58,13 +58,13 @@ public final class SendWatch {
      * Sets the bytes that wait for the client's flow control and were not written to the channel. Call before
      * {@link #sample}.
      */
-    public void holding(long bytes) {
-        heldBytes = bytes;
+    public void setFlowBlockedBytes(long bytes) {
+        flowBlockedBytes = bytes;
     }
 
     /** Samples the channel. Returns true when bytes wait for the client. */
     public boolean sample(Channel channel, long nowNanos) {
-        long unsent = unsent(channel) + heldBytes;
+        long unsent = unsent(channel) + flowBlockedBytes;
         kernelQueried = false;
         if (unsent == 0) {
             behindSinceNanos = UNSET;
@@ -86,7 +86,7 @@ public final class SendWatch {
     }
 
     private long acceptedBytes(long unsent) {
-        return Math.max(0, writtenBytes + heldBytes - unsent);
+        return Math.max(0, writtenBytes + flowBlockedBytes - unsent);
     }
 
     /**
@@ -101,7 +101,7 @@ public final class SendWatch {
     /** Time since the client last accepted bytes, as of the last sample. */
     public long silentNanos(Channel channel, long nowNanos) {
         long own = nowNanos - progressNanos;
-        if (own < QUERY_KERNEL_NANOS || unsentBytes == heldBytes) {
+        if (own < QUERY_KERNEL_NANOS || unsentBytes == flowBlockedBytes) {
             // Bytes that wait for the client's flow-control window are not in the kernel.
             return own;
         }

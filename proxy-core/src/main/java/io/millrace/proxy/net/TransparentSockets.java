@@ -37,9 +37,9 @@ public final class TransparentSockets {
         Epoll.ensureAvailability();
         try {
             for (FileDescriptor each : listening) {
-                set(new Socket(each.intValue()), mode.isIn());
+                set(new Socket(each.intValue()), mode.acceptsDiverted());
             }
-            if (mode.isOut()) {
+            if (mode.spoofsClientAddress()) {
                 check();
             }
         } catch (IOException | ChannelException e) {

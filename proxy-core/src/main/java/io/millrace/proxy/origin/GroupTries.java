@@ -147,7 +147,7 @@ public final class GroupTries {
                 end();
                 if (view.group().isRetried(status)) {
                     // A status that leads to a retry is neither a failure of the host nor a sign of health.
-                    leaveTrial();
+                    abandonTrial();
                 } else {
                     host().answered(term, nowMillis);
                 }
@@ -199,12 +199,12 @@ public final class GroupTries {
             if (now.state() == OriginHealth.State.UP && now.failures() == failuresAtHead) {
                 host().answered(term, now.since());
             }
-            leaveTrial();
+            abandonTrial();
         }
 
-        private void leaveTrial() {
+        private void abandonTrial() {
             if (trial) {
-                host().leaveTrial(term);
+                host().abandonTrial(term);
             }
         }
 

@@ -214,7 +214,7 @@ public record OriginHealth(
     }
 
     /** Returns the health after the beginning of a trial. */
-    OriginHealth onTrial() {
+    OriginHealth withTrialBegun() {
         return new OriginHealth(
                 term,
                 State.SUSPECT,
@@ -234,7 +234,7 @@ public record OriginHealth(
      *
      * @param sentInTerm the term in which the trial began
      */
-    OriginHealth trialLeft(int sentInTerm) {
+    OriginHealth withTrialAbandoned(int sentInTerm) {
         return state == State.SUSPECT && sentInTerm == term
                 ? new OriginHealth(
                         term,

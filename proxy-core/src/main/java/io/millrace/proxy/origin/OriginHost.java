@@ -50,7 +50,7 @@ public final class OriginHost {
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
         // A trial in progress reports its result to the host of the removed group. In this object, it would never end.
-        health = new AtomicReference<>(known.trialLeft(known.term()));
+        health = new AtomicReference<>(known.withTrialAbandoned(known.term()));
         earlierHistory = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
         String hostWithoutBrackets = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
@@ -147,12 +147,12 @@ public final class OriginHost {
      */
     boolean beginTrial(long nowMillis) {
         OriginHealth before = health();
-        return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
+        return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.withTrialBegun());
     }
 
     /** Ends the trial begun in the term {@code sentInTerm} without a result. */
-    void leaveTrial(int sentInTerm) {
-        health.updateAndGet(now -> now.trialLeft(sentInTerm));
+    void abandonTrial(int sentInTerm) {
+        health.updateAndGet(now -> now.withTrialAbandoned(sentInTerm));
     }
 
     /** Applies the current rules of the group to the health. */

@@ -17,7 +17,7 @@ public enum InvalidationKind {
      * are compared with. Used if the storage has content but no journal, because the journal may have been lost.
      * Responses stored by versions without stamps stay valid.
      */
-    STAMPED(6, "journal-lost"),
+    JOURNAL_LOST(6, "journal-lost"),
     /** Responses with a tag on one site. */
     TAG(7, "tag"),
     /** Responses with a tag on any site. */

@@ -44,7 +44,7 @@ public record InvalidationScope(
             case GROUP -> Arrays.stream(labels.groups()).anyMatch(group -> group == hash);
             case TAG, TAG_EVERYWHERE -> isOnSite(url, labels.tags()) && hasTag(labels.tags());
             case ALL_GROUPS,
-                    STAMPED,
+                    JOURNAL_LOST,
                     ALL_TAGS,
                     TAG_KEY,
                     TAGS,

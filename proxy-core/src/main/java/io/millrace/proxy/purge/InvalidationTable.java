@@ -65,7 +65,7 @@ public final class InvalidationTable implements Invalidations {
     /** The highest stamp of a retired purge by pattern (its background removal is complete). Guarded by the lock. */
     private long retiredUpTo;
     /** Stamps of purges by pattern whose background removal (sweep) must not begin yet. Guarded by the lock. */
-    private final Set<Long> held = new HashSet<>();
+    private final Set<Long> heldSweeps = new HashSet<>();
 
     private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
     /** The highest stamp. Set after its entries are added, so that a reader of this stamp finds them. */
@@ -95,7 +95,7 @@ public final class InvalidationTable implements Invalidations {
 
     /** Returns the stamp at the creation of the journal, below the stamps of all purges since. Returns 0 for none. */
     public long firstStamp() {
-        return scopes.stamped();
+        return scopes.journalCreationStamp();
     }
 
     @Override
@@ -143,7 +143,7 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /** Begins a new state of the purges, after a change. Needs the lock. */
-    private void changed() {
+    private void advanceEpoch() {
         int next = epoch + 1;
         epoch = next == 0 ? 1 : next;
     }
@@ -160,8 +160,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     @Override
-    public long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated outdated) {
-        return scopes.purgeStamp(url, beyond, labels, outdated);
+    public long purgeStamp(TargetUri url, long responseStamp, Labels labels, Outdated outdated) {
+        return scopes.purgeStamp(url, responseStamp, labels, outdated);
     }
 
     /** Returns the hard stamp of a scope; 0 for none. */
@@ -195,7 +195,7 @@ public final class InvalidationTable implements Invalidations {
                     : InvalidationEntry.ofPrefix(softly, next, hash, prefix);
             return enter(entry, NEVER);
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -219,7 +219,7 @@ public final class InvalidationTable implements Invalidations {
             newest = next;
             return entered;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -251,7 +251,7 @@ public final class InvalidationTable implements Invalidations {
             long stamp = Math.max(newest + 1, stampMin);
             PurgedPattern pattern = wanted.at(stamp, stamp >>> STAMP_BITS);
             if (delaysSweep) {
-                held.add(stamp);
+                heldSweeps.add(stamp);
             }
             undos.dropBelow(undoableFrom);
             InvalidationEntry entered = InvalidationEntry.ofPattern(pattern);
@@ -262,7 +262,7 @@ public final class InvalidationTable implements Invalidations {
             newest = stamp;
             return entered;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -278,7 +278,7 @@ public final class InvalidationTable implements Invalidations {
         try {
             undos.dropBelow(undoableFrom);
             List<PurgedPattern> all = new ArrayList<>(patterns.live());
-            all.removeIf(pattern -> held.contains(pattern.stamp()) || undos.isUndoable(pattern.stamp()));
+            all.removeIf(pattern -> heldSweeps.contains(pattern.stamp()) || undos.isUndoable(pattern.stamp()));
             return all;
         } finally {
             lock.unlock();
@@ -292,7 +292,7 @@ public final class InvalidationTable implements Invalidations {
     boolean allowSweep(long stamp) {
         lock.lock();
         try {
-            return held.remove(stamp);
+            return heldSweeps.remove(stamp);
         } finally {
             lock.unlock();
         }
@@ -330,11 +330,11 @@ public final class InvalidationTable implements Invalidations {
             if (!patterns.isLive(stamp)) {
                 return false;
             }
-            held.remove(stamp);
+            heldSweeps.remove(stamp);
             revert(stamp);
             return true;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -368,7 +368,7 @@ public final class InvalidationTable implements Invalidations {
             revert(stamp);
             return true;
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -434,7 +434,7 @@ public final class InvalidationTable implements Invalidations {
                 newest = Math.max(newest, stamp);
             }
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -470,7 +470,7 @@ public final class InvalidationTable implements Invalidations {
         try {
             enter(entry, NEVER);
         } finally {
-            changed();
+            advanceEpoch();
             lock.unlock();
         }
     }
@@ -522,7 +522,7 @@ public final class InvalidationTable implements Invalidations {
     /** Removes entries that purges of everything cover. */
     private void forgetCovered() {
         scopes.forgetCovered();
-        patterns = patterns.above(scopes.hard(), scopes.settledSoft());
+        patterns = patterns.above(scopes.hard(), scopes.softStampAfterUndo());
     }
 
     /** Adds a purge by pattern. Purges everything if this version cannot parse the expression. */
@@ -570,7 +570,7 @@ public final class InvalidationTable implements Invalidations {
             case ALL,
                     ALL_GROUPS,
                     ALL_TAGS,
-                    STAMPED,
+                    JOURNAL_LOST,
                     HOST,
                     PREFIX,
                     GROUP,

@@ -296,7 +296,7 @@ public final class Invalidator implements Journal.Owner {
             }
             // Responses stored from now on have a stamp above 0. So they can be recognized if the journal is lost
             // later.
-            table.invalidate(InvalidationKind.STAMPED, false, 0, null, stampOfNow());
+            table.invalidate(InvalidationKind.JOURNAL_LOST, false, 0, null, stampOfNow());
         } else if (log.isDebugEnabled()) {
             log.debug("invalidations in force: {}", table.inForce().size());
         }

@@ -42,11 +42,11 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns the oldest entry of the given kind that covers the URL and has a stamp above {@code beyond}. Returns null
-     * for none.
+     * Returns the oldest entry of the given kind that covers the URL and has a stamp above {@code responseStamp}.
+     * Returns null for none.
      */
     @Nullable
-    InvalidationEntry find(long hostHash, TargetUri url, long beyond, boolean soft) {
+    InvalidationEntry find(long hostHash, TargetUri url, long responseStamp, boolean soft) {
         int at = Arrays.binarySearch(hosts, hostHash);
         if (at < 0) {
             return null;
@@ -65,7 +65,7 @@ final class PrefixStamps {
             byte[] prefix = entry.prefix();
             boolean begins = end - from >= prefix.length
                     && Arrays.equals(bytes, from, from + prefix.length, prefix, 0, prefix.length);
-            boolean counts = begins && entry.isSoft() == soft && entry.stamp() > beyond;
+            boolean counts = begins && entry.isSoft() == soft && entry.stamp() > responseStamp;
             if (counts && (first == null || entry.stamp() < first.stamp())) {
                 first = entry;
             }

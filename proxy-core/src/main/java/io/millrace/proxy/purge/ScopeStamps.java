@@ -35,8 +35,8 @@ final class ScopeStamps {
     private volatile PrefixStamps prefixes = PrefixStamps.NONE;
     private volatile long hard;
     private volatile long soft;
-    /** See {@link #stamped()}. */
-    private volatile long stamped;
+    /** See {@link #journalCreationStamp()}. */
+    private volatile long journalCreationStamp;
     /**
      * The last value of {@link #hard} that a full table set; 0 for none. If the two differ, a purge of everything set
      * {@link #hard}.
@@ -68,8 +68,8 @@ final class ScopeStamps {
     }
 
     /** The soft stamp that everything would have after an undo of every purge that can be undone. */
-    long settledSoft() {
-        return undos.settled(soft);
+    long softStampAfterUndo() {
+        return undos.stampAfterUndo(soft);
     }
 
     /** The stamps of tags. */
@@ -111,7 +111,7 @@ final class ScopeStamps {
         if (stamp < hosts.hard(host)) {
             found = Outdated.BY_HOST;
         }
-        if (stamp < stamped && stamp > 0) {
+        if (stamp < journalCreationStamp && stamp > 0) {
             found = Outdated.BY_LOSS;
         }
         return stamp < hard ? Outdated.BY_ALL : found;
@@ -121,8 +121,8 @@ final class ScopeStamps {
      * The stamp at the creation of the journal of purges; 0 for none. An earlier journal may have been lost, so
      * responses with a lower stamp above 0 are outdated.
      */
-    long stamped() {
-        return stamped;
+    long journalCreationStamp() {
+        return journalCreationStamp;
     }
 
     private @Nullable Outdated findSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps prefixLists) {
@@ -169,11 +169,11 @@ final class ScopeStamps {
     /**
      * Returns the stamp of a purge that outdates a response for a given reason.
      *
-     * @param beyond the stamp of the response
+     * @param responseStamp the stamp of the response
      * @param outdated the reason: the result of {@link #findOutdated} for the response
      * @return 0 if no single purge is the reason, for example because a full table raised a floor
      */
-    long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated outdated) {
+    long purgeStamp(TargetUri url, long responseStamp, Labels labels, Outdated outdated) {
         boolean softly = outdated.isSoft();
         long stamp =
                 switch (outdated) {
@@ -182,16 +182,16 @@ final class ScopeStamps {
                     case BY_HOST -> hosts.hard(hostHash(url));
                     case STALE_BY_HOST -> hosts.soft(hostHash(url));
                     case BY_PREFIX, STALE_BY_PREFIX -> {
-                        InvalidationEntry found = prefixes.find(hostHash(url), url, beyond, softly);
+                        InvalidationEntry found = prefixes.find(hostHash(url), url, responseStamp, softly);
                         yield found == null ? 0 : found.stamp();
                     }
                     case BY_GROUP, STALE_BY_GROUP -> newestOfGroups(labels.groups(), softly);
-                    case BY_TAG, STALE_BY_TAG -> tags.newest(url, beyond, labels.tags(), softly);
+                    case BY_TAG, STALE_BY_TAG -> tags.newest(url, responseStamp, labels.tags(), softly);
                     case STALE_BY_URL -> urls.soft(urlHash(url));
                     case BY_URL -> urls.hard(urlHash(url));
                     case BY_LOSS, BY_PATTERN, STALE_BY_PATTERN -> 0;
                 };
-        return stamp > beyond ? stamp : 0;
+        return stamp > responseStamp ? stamp : 0;
     }
 
     /**
@@ -209,7 +209,7 @@ final class ScopeStamps {
             case URL -> urls.hard(scope.hash());
             case ALL_GROUPS,
                     ALL_TAGS,
-                    STAMPED,
+                    JOURNAL_LOST,
                     TAG_KEY,
                     TAGS,
                     UNDONE,
@@ -249,13 +249,13 @@ final class ScopeStamps {
             case ALL -> raiseAll(stamp, entry.isSoft());
             case ALL_GROUPS -> {
                 groups.raiseFloor(stamp, entry.isSoft());
-                groups.forgetCovered(hard, undos.settled(soft));
+                groups.forgetCovered(hard, undos.stampAfterUndo(soft));
             }
             case ALL_TAGS -> {
                 tags.stamps().raiseFloor(stamp, entry.isSoft());
-                tags.stamps().forgetCovered(hard, undos.settled(soft));
+                tags.stamps().forgetCovered(hard, undos.stampAfterUndo(soft));
             }
-            case STAMPED -> stamped = Math.max(stamped, stamp);
+            case JOURNAL_LOST -> journalCreationStamp = Math.max(journalCreationStamp, stamp);
             case HOST -> {
                 putHashed(hosts, entry, "hosts");
                 prefixes = prefixes.without(entry);
@@ -310,12 +310,12 @@ final class ScopeStamps {
      */
     void forgetCovered() {
         soft = soft > hard ? soft : 0;
-        long settled = undos.settled(soft);
-        hosts.forget(hard, settled);
-        urls.forget(hard, settled);
-        prefixes = prefixes.above(hard, settled);
-        groups.forgetCovered(hard, settled);
-        tags.stamps().forgetCovered(hard, settled);
+        long stampAfterUndo = undos.stampAfterUndo(soft);
+        hosts.forget(hard, stampAfterUndo);
+        urls.forget(hard, stampAfterUndo);
+        prefixes = prefixes.above(hard, stampAfterUndo);
+        groups.forgetCovered(hard, stampAfterUndo);
+        tags.stamps().forgetCovered(hard, stampAfterUndo);
     }
 
     /** Raises the stamp of everything, because a table is full. Purges below this stamp cannot be undone any more. */
@@ -324,7 +324,7 @@ final class ScopeStamps {
         if (!softly) {
             hard = Math.max(hard, floor);
             hardFloor = hard == floor ? floor : hardFloor;
-        } else if (!undos.raiseSettled(floor)) {
+        } else if (!undos.raiseStampAfterUndo(floor)) {
             soft = Math.max(soft, floor);
             softFloor = soft == floor ? floor : softFloor;
         }
@@ -341,11 +341,11 @@ final class ScopeStamps {
     }
 
     private void makeSpace(LabelStamps table, String tableName, String affected) {
-        table.forgetCovered(hard, undos.settled(soft));
+        table.forgetCovered(hard, undos.stampAfterUndo(soft));
         for (boolean softly = true; !table.hasRoom(); softly = !softly) {
             long floor = table.raiseFloorToMedian(softly);
             undos.dropUpTo(floor);
-            table.forgetCovered(hard, undos.settled(soft));
+            table.forgetCovered(hard, undos.stampAfterUndo(soft));
             logFull(tableName, floor, softly, affected);
         }
     }
@@ -373,7 +373,7 @@ final class ScopeStamps {
             case PREFIX,
                     ALL_GROUPS,
                     ALL_TAGS,
-                    STAMPED,
+                    JOURNAL_LOST,
                     TAG_KEY,
                     TAGS,
                     UNDONE,
@@ -414,7 +414,7 @@ final class ScopeStamps {
             case PREFIX,
                     ALL_GROUPS,
                     ALL_TAGS,
-                    STAMPED,
+                    JOURNAL_LOST,
                     TAG_KEY,
                     TAGS,
                     UNDONE,
@@ -437,7 +437,7 @@ final class ScopeStamps {
     void addTo(List<InvalidationEntry> all) {
         add(all, InvalidationKind.ALL, 0, hard, soft);
         add(all, InvalidationKind.ALL_GROUPS, 0, groups.floor(false), groups.floor(true));
-        add(all, InvalidationKind.STAMPED, 0, stamped, 0);
+        add(all, InvalidationKind.JOURNAL_LOST, 0, journalCreationStamp, 0);
         LabelStamps tagged = tags.stamps();
         add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
         for (boolean softly : new boolean[] {false, true}) {
@@ -465,7 +465,7 @@ final class ScopeStamps {
             case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);
             case ALL_GROUPS -> groups.floors();
             case ALL_TAGS -> tags.stamps().floors();
-            case STAMPED -> stamped > 0 ? 1 : 0;
+            case JOURNAL_LOST -> journalCreationStamp > 0 ? 1 : 0;
             case HOST -> hosts.size();
             case PREFIX -> prefixes.size();
             case GROUP -> groups.size();

@@ -73,30 +73,33 @@ final class TagStamps {
         return false;
     }
 
-    /** Returns the lowest soft stamp of these tags above {@code beyond}; {@link Long#MAX_VALUE} if there is none. */
-    long firstSoft(TargetUri url, long beyond, Tags tags) {
+    /**
+     * Returns the lowest soft stamp of these tags above {@code responseStamp}; {@link Long#MAX_VALUE} if there is
+     * none.
+     */
+    long firstSoft(TargetUri url, long responseStamp, Tags tags) {
         long first = Long.MAX_VALUE;
         if (tags.isEmpty()) {
             return first;
         }
-        first = lower(first, stamps.floor(true), beyond);
+        first = lower(first, stamps.floor(true), responseStamp);
         if (!stamps.hasAny(true)) {
             return first;
         }
         TagKey now = key;
         long site = tags.siteHash(now, url);
         for (long hash : tags.hashes(now, url)) {
-            first = lower(first, stamps.stamp(hash ^ site, true), beyond);
-            first = lower(first, stamps.stamp(hash, true), beyond);
+            first = lower(first, stamps.stamp(hash ^ site, true), responseStamp);
+            first = lower(first, stamps.stamp(hash, true), responseStamp);
         }
         return first;
     }
 
     /**
-     * Returns the newest stamp of these tags above {@code beyond}. Returns 0 if there is none, or if only a floor is
-     * above {@code beyond}.
+     * Returns the newest stamp of these tags above {@code responseStamp}. Returns 0 if there is none, or if only a
+     * floor is above {@code responseStamp}.
      */
-    long newest(TargetUri url, long beyond, Tags tags, boolean softly) {
+    long newest(TargetUri url, long responseStamp, Tags tags, boolean softly) {
         long newest = 0;
         if (tags.isEmpty() || !stamps.hasAny(softly)) {
             return newest;
@@ -106,7 +109,7 @@ final class TagStamps {
         for (long hash : tags.hashes(now, url)) {
             newest = Math.max(newest, Math.max(stamps.stamp(hash ^ site, softly), stamps.stamp(hash, softly)));
         }
-        return newest > beyond ? newest : 0;
+        return newest > responseStamp ? newest : 0;
     }
 
     /** Returns true if the tag of an entry was hashed with the current key. */
@@ -114,9 +117,9 @@ final class TagStamps {
         return entry.keyId() == keyId();
     }
 
-    /** Returns the lower of two stamps. Ignores a stamp that is not above {@code beyond}. */
-    private static long lower(long first, long stamp, long beyond) {
-        return stamp > beyond ? Math.min(first, stamp) : first;
+    /** Returns the lower of two stamps. Ignores a stamp that is not above {@code responseStamp}. */
+    private static long lower(long first, long stamp, long responseStamp) {
+        return stamp > responseStamp ? Math.min(first, stamp) : first;
     }
 
     /** Creates the entry of a purge of one tag, on one site or on every site. */

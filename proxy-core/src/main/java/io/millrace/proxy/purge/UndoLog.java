@@ -194,16 +194,16 @@ final class UndoLog {
      *
      * @param soft the current soft stamp of everything
      */
-    long settled(long soft) {
+    long stampAfterUndo(long soft) {
         List<InvalidationEntry> displaced = firstOfAll();
         if (displaced == null) {
             return soft;
         }
-        long settled = 0;
+        long stampAfterUndo = 0;
         for (InvalidationEntry entry : displaced) {
-            settled = Math.max(settled, entry.stamp());
+            stampAfterUndo = Math.max(stampAfterUndo, entry.stamp());
         }
-        return settled;
+        return stampAfterUndo;
     }
 
     /**
@@ -211,12 +211,12 @@ final class UndoLog {
      *
      * @return false, without a change, if no purge of everything can be undone
      */
-    boolean raiseSettled(long stamp) {
+    boolean raiseStampAfterUndo(long stamp) {
         List<InvalidationEntry> displaced = firstOfAll();
         if (displaced == null) {
             return false;
         }
-        if (settled(0) < stamp) {
+        if (stampAfterUndo(0) < stamp) {
             displaced.add(InvalidationEntry.of(InvalidationKind.ALL, true, stamp, 0));
             entries++;
         }

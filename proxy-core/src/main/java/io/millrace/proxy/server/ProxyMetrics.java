@@ -119,7 +119,7 @@ public final class ProxyMetrics {
 
     public static void bind(MetricsRegistry metrics, Invalidator invalidator) {
         for (InvalidationKind kind : InvalidationKind.values()) {
-            if (kind == InvalidationKind.STAMPED) {
+            if (kind == InvalidationKind.JOURNAL_LOST) {
                 // This kind is not a purge: it records that responses stored from then on have stamps.
                 continue;
             }

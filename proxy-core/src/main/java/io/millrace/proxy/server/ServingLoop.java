@@ -127,7 +127,7 @@ public final class ServingLoop {
             counters.increment(ConnectionMemory.counterOf(reason));
             memory.shared().onClosed(reason);
         }));
-        this.memory.relief(() -> loop.execute(connections::closeSlowNow));
+        this.memory.onMemoryFull(() -> loop.execute(connections::closeSlowNow));
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, logs, this.memory);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;

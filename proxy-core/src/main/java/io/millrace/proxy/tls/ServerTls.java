@@ -244,7 +244,7 @@ public final class ServerTls implements AutoCloseable {
     public void giveTicketKeys(TicketKeys keys) {
         lock.lock();
         try {
-            ticketKeys.give(keys);
+            ticketKeys.receiveFromLauncher(keys);
         } finally {
             lock.unlock();
         }

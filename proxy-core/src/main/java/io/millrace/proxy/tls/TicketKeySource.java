@@ -25,7 +25,7 @@ final class TicketKeySource {
     private @Nullable Path file;
     private @Nullable FileStamp stamp;
     private TicketKeys keys = TicketKeys.generate(random);
-    private @Nullable TicketKeys given;
+    private @Nullable TicketKeys launcherKeys;
     private boolean fromFile;
 
     /**
@@ -43,7 +43,7 @@ final class TicketKeySource {
     void file(@Nullable Path next) {
         if (next == null && fromFile) {
             fromFile = false;
-            use(given == null ? keys.rotated(random) : given.followedBy(keys));
+            use(launcherKeys == null ? keys.rotated(random) : launcherKeys.followedBy(keys));
         }
         file = next;
         stamp = null;
@@ -51,8 +51,8 @@ final class TicketKeySource {
     }
 
     /** Sets the keys received from the launcher process, which rotates them. */
-    void give(TicketKeys fresh) {
-        given = given == null ? fresh : fresh.followedBy(given);
+    void receiveFromLauncher(TicketKeys fresh) {
+        launcherKeys = launcherKeys == null ? fresh : fresh.followedBy(launcherKeys);
         if (!fromFile) {
             use(fresh.followedBy(keys));
         }
@@ -60,7 +60,7 @@ final class TicketKeySource {
 
     /** Generates a new key if neither a file nor the launcher supplies keys. */
     void rotate() {
-        if (!fromFile && given == null) {
+        if (!fromFile && launcherKeys == null) {
             use(keys.rotated(random));
         }
     }

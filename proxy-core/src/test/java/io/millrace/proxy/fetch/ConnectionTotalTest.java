@@ -88,7 +88,7 @@ class ConnectionTotalTest {
         assertTrue(total.shouldYield(one, 1), "one place for two pools");
     }
 
-    /** The second pool was announced while a place was promised to the first. */
+    /** The second pool was announced while a pool was already closing a connection for the first. */
     @Test
     void theOthersAreAskedAgainForTheNextPool() {
         Pool busy = pool();
@@ -99,12 +99,12 @@ class ConnectionTotalTest {
         total.await(new ConnectionTotal.Waiter(first, 0, 2));
         total.await(new ConnectionTotal.Waiter(second, 0, 2));
         assertEquals(2, busy.demands.get());
-        assertTrue(total.promise(busy, 2));
-        assertFalse(total.promise(busy, 2), "the first pool has a promise");
+        assertTrue(total.claimYield(busy, 2));
+        assertFalse(total.claimYield(busy, 2), "another pool already yields to the first pool");
         total.release(1);
         assertEquals(1, first.places.availablePermits());
         assertEquals(3, busy.demands.get());
-        assertTrue(total.promise(busy, 1), "the second pool has none");
+        assertTrue(total.claimYield(busy, 1), "no pool yields to the second pool yet");
         total.release(1);
         assertEquals(1, second.places.availablePermits());
         assertEquals(3, busy.demands.get());
@@ -125,18 +125,18 @@ class ConnectionTotalTest {
 
     /** A pool that waits itself, and first, ends a connection for the next one. */
     @Test
-    void aPromiseIsForAnotherPool() {
+    void aPoolYieldsOnlyToAnotherPool() {
         Pool busy = pool();
         Pool other = pool();
         assertTrue(total.tryAcquire(1));
         total.await(new ConnectionTotal.Waiter(busy, 1, 1));
         assertFalse(total.isAwaitedByOther(busy));
-        assertFalse(total.promise(busy, 1));
+        assertFalse(total.claimYield(busy, 1));
         ConnectionTotal.Waiter wait = new ConnectionTotal.Waiter(other, 0, 1);
         total.await(wait);
         assertTrue(total.isAwaitedByOther(busy));
-        assertTrue(total.promise(busy, 1));
-        assertTrue(wait.promised().get());
+        assertTrue(total.claimYield(busy, 1));
+        assertTrue(wait.yieldClaimed().get());
     }
 
     @Test

@@ -449,9 +449,9 @@ class SharedLimitTest {
         }
     }
 
-    /** The second event loop has promised its connection, but its call does not end; the call of the first one does. */
+    /** The second event loop must yield its connection, but its call does not end; the call of the first one does. */
     @Test
-    void aConnectionThatBecomesIdleIsLeftEvenIfAnotherWasPromised() throws Exception {
+    void aConnectionThatBecomesIdleIsLeftEvenIfAnotherMustYield() throws Exception {
         FetchSettings one = FetchSettings.builder()
                 .connectionsTotalMax(2)
                 .http2StreamsMax(1)
@@ -464,10 +464,10 @@ class SharedLimitTest {
             answers.await("/a");
             responses.add(start(1, origin, "/b", one));
             answers.await("/b");
-            CountDownLatch promised = new CountDownLatch(1);
+            CountDownLatch yieldClaimed = new CountDownLatch(1);
             loops.get(0).execute(() -> {
                 try {
-                    promised.await();
+                    yieldClaimed.await();
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }
@@ -475,7 +475,7 @@ class SharedLimitTest {
             responses.add(start(2, origin, "/c", one));
             settle(2);
             settle(1);
-            promised.countDown();
+            yieldClaimed.countDown();
             responses.add(start(0, origin, "/d", one));
             settle(0);
             answers.allow("/a");

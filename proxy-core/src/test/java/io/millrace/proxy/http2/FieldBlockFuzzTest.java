@@ -111,7 +111,7 @@ class FieldBlockFuzzTest {
     }
 
     private static void checkOwned(RequestFields fields, RequestHead head) {
-        RequestHead owned = fields.owned(head);
+        RequestHead owned = fields.withOwnBytes(head);
         assertEquals(head.fields().toString(), owned.fields().toString());
         assertEquals(head.methodName(), owned.methodName());
     }

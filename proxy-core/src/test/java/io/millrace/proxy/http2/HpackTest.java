@@ -158,7 +158,7 @@ class HpackTest {
         assertNotNull(head);
         assertEquals("test.example", head.target().host());
         assertEquals(32, head.fields().size());
-        RequestHead owned = fields.owned(head);
+        RequestHead owned = fields.withOwnBytes(head);
         assertEquals(head.fields().toString(), owned.fields().toString());
     }
 

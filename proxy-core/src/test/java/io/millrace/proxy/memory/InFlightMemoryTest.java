@@ -146,23 +146,23 @@ class InFlightMemoryTest {
 
     @Test
     void fetchIsRefusedOnlyWhenClosingSlowClientsDoesNotHelp() {
-        AtomicInteger reliefs = new AtomicInteger();
-        loop.relief(() -> {
-            reliefs.incrementAndGet();
+        AtomicInteger closings = new AtomicInteger();
+        loop.onMemoryFull(() -> {
+            closings.incrementAndGet();
             figures.pinned -= 40 * MIB;
         });
         figures.pinned = 380 * MIB;
         loop.measure();
         assertTrue(loop.admitsFetch());
-        assertEquals(1, reliefs.get());
+        assertEquals(1, closings.get());
 
         figures.pinned = 500 * MIB;
         loop.measure();
-        assertFalse(loop.admitsFetch(), "no relief so soon");
-        assertEquals(1, reliefs.get());
+        assertFalse(loop.admitsFetch(), "slow clients are not closed again so soon");
+        assertEquals(1, closings.get());
         nowNanos += 1_000_000_000L;
         assertFalse(loop.admitsFetch());
-        assertEquals(2, reliefs.get());
+        assertEquals(2, closings.get());
         figures.pinned = 0;
         assertTrue(loop.admitsFetch(), "memory came back");
     }

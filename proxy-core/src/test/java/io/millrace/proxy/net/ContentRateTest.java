@@ -33,7 +33,7 @@ class ContentRateTest {
         ContentRate content = new ContentRate();
         long now = SECOND;
         content.begin();
-        content.isTooSlow(now, true, rate, WINDOW);
+        content.checkTooSlow(now, true, rate, WINDOW);
         for (int second = 0; second < 100; second++) {
             char does = seconds.charAt(second % seconds.length());
             content.received(
@@ -47,7 +47,7 @@ class ContentRateTest {
                 content.pause();
             }
             now += SECOND;
-            if (content.isTooSlow(now, does != 'w', rate, WINDOW)) {
+            if (content.checkTooSlow(now, does != 'w', rate, WINDOW)) {
                 assertEquals(expected, second + 1);
                 return;
             }

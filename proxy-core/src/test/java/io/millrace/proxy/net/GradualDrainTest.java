@@ -84,13 +84,13 @@ class GradualDrainTest {
         List<Long> told = new ArrayList<>();
         for (int tenth = 0; tenth < 10; tenth++) {
             told.add(told());
-            assertFalse(connections.endsAll());
+            assertFalse(connections.closesAfterRequest());
             assertEquals(0, last);
             advance(100);
         }
         assertEquals(List.of(0L, 1L, 4L, 9L, 16L, 25L, 36L, 49L, 64L, 81L), told);
         assertEquals(CONNECTIONS, told());
-        assertTrue(connections.endsAll());
+        assertTrue(connections.closesAfterRequest());
         advance(980);
         assertEquals(0, last);
         assertTrue(added.stream().noneMatch(each -> each.closed));

@@ -33,6 +33,8 @@ class TransparentSocketsTest {
     @Test
     void addressesWithoutTransparencyNeedNoCapability() throws IOException {
         TransparentSockets.apply(":3129", Transparency.OFF, List.of());
-        assertEquals(List.of(false, false), List.of(Transparency.OFF.isIn(), Transparency.OFF.isOut()));
+        assertEquals(
+                List.of(false, false),
+                List.of(Transparency.OFF.acceptsDiverted(), Transparency.OFF.spoofsClientAddress()));
     }
 }

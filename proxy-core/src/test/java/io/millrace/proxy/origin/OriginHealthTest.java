@@ -89,7 +89,7 @@ class OriginHealthTest {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         assertTrue(down.underRules(never, false, T + 1).isUp(T + 1));
-        OriginHealth suspect = down.onTrial();
+        OriginHealth suspect = down.withTrialBegun();
         OriginHealth up = suspect.underRules(never, true, T + 1);
         assertTrue(up.isUp(T + 1));
         assertSame(up, up.failed("reset", suspect.term(), T + 2, never, 0), "of the trial");
@@ -103,7 +103,7 @@ class OriginHealthTest {
         assertTrue(down.underRules(never, false, T + 1).isUp(T + 1));
         OriginHealth left = down.underRules(RULES, false, T + 1);
         assertFalse(left.isUp(T + 1));
-        assertTrue(answered(left.onTrial(), T + 1000).isUp(T + 1000));
+        assertTrue(answered(left.withTrialBegun(), T + 1000).isUp(T + 1000));
     }
 
     @Test
@@ -116,7 +116,7 @@ class OriginHealthTest {
     void eachTrialThatFailsDoublesTheTimeUpToTheLongest(int failedTrials, long wait) {
         OriginHealth health = failing(OriginHealth.unknown(), 3, T);
         for (int i = 0; i < failedTrials; i++) {
-            health = failing(health.onTrial(), 1, T);
+            health = failing(health.withTrialBegun(), 1, T);
         }
         assertEquals(T + wait, health.retryAt());
         assertEquals(T, health.since());
@@ -131,7 +131,9 @@ class OriginHealthTest {
     @Test
     void aTrialThatIsAnsweredBringsItUpAndTheNextTimeIsShortAgain() {
         OriginHealth health = answered(
-                failing(failing(OriginHealth.unknown(), 3, T).onTrial(), 1, T).onTrial(), T + 5);
+                failing(failing(OriginHealth.unknown(), 3, T).withTrialBegun(), 1, T)
+                        .withTrialBegun(),
+                T + 5);
         assertTrue(health.isUp(T + 5));
         assertEquals(T + 5, health.since());
         assertEquals(T + 1000, failing(health, 3, T).retryAt());
@@ -140,10 +142,10 @@ class OriginHealthTest {
     @Test
     void aTrialWithoutAResultIsFollowedByAnother() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
-        assertEquals(down, down.onTrial().trialLeft(down.term()));
+        assertEquals(down, down.withTrialBegun().withTrialAbandoned(down.term()));
         assertSame(
                 OriginHealth.unknown().state(),
-                OriginHealth.unknown().trialLeft(0).state());
+                OriginHealth.unknown().withTrialAbandoned(0).state());
     }
 
     @Test
@@ -155,7 +157,7 @@ class OriginHealthTest {
     @Test
     void failuresOfEarlierRequestsDoNotMarkARecoveredHostDown() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
-        OriginHealth back = answered(down.onTrial(), T + 100);
+        OriginHealth back = answered(down.withTrialBegun(), T + 100);
         OriginHealth health = back;
         for (int i = 0; i < 10; i++) {
             health = health.failed("first-byte-timeout", down.term(), T + 200, RULES, 0);
@@ -169,7 +171,7 @@ class OriginHealthTest {
         OriginHealth up = OriginHealth.unknown();
         OriginHealth down = failing(up, 3, T);
         assertSame(down, down.answered(up.term(), T + 1));
-        OriginHealth suspect = down.onTrial();
+        OriginHealth suspect = down.withTrialBegun();
         assertSame(suspect, suspect.answered(up.term(), T + 1));
         assertTrue(suspect.answered(down.term(), T + 1).isUp(T + 1));
     }
@@ -177,7 +179,7 @@ class OriginHealthTest {
     @Test
     void answersToRequestsFromBeforeTheLastTrialFailedDoNotBringItBack() {
         OriginHealth first = failing(OriginHealth.unknown(), 3, T);
-        OriginHealth second = failing(first.onTrial(), 1, T + 1000);
+        OriginHealth second = failing(first.withTrialBegun(), 1, T + 1000);
         assertSame(second, second.answered(first.term(), T + 1001));
     }
 

@@ -135,7 +135,7 @@ final class InvalidationTableTest {
 
     @Test
     void aLostJournalOutdatesWhatHasAStampAndSparesWhatIsOlderThanStamps() {
-        table.restore(InvalidationEntry.of(InvalidationKind.STAMPED, false, 1000, 0));
+        table.restore(InvalidationEntry.of(InvalidationKind.JOURNAL_LOST, false, 1000, 0));
         assertEquals(Outdated.BY_LOSS, of("http://h/", 999));
         assertNull(of("http://h/", 0));
         assertNull(of("http://h/", 1000));
@@ -304,7 +304,7 @@ final class InvalidationTableTest {
                             entry.hash() == ScopeHash.hostHash(url)
                                     && url.pathAndQuery()
                                             .startsWith(new String(entry.prefix(), StandardCharsets.ISO_8859_1));
-                        case STAMPED,
+                        case JOURNAL_LOST,
                                 TAG,
                                 TAG_EVERYWHERE,
                                 ALL_TAGS,

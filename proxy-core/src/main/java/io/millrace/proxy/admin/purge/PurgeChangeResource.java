@@ -63,7 +63,7 @@ public final class PurgeChangeResource implements AdminResource {
             throw new AdminException(400, "bad-request", "the member 'id' is needed: the identifier of a purge");
         }
         if (request.caller().purgeRights() != null) {
-            PurgeShowResource.owned(purges.find(id), request.caller());
+            PurgeShowResource.requireOwner(purges.find(id), request.caller());
         }
         responder.replyWhen(
                 change.apply(id, request.caller()), view -> AdminReply.json(json -> PurgeJson.write(json, view)));

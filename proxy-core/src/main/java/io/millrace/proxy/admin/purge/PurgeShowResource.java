@@ -34,7 +34,7 @@ public final class PurgeShowResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        PurgeView view = owned(purges.find(request.parameter("id")), request.caller());
+        PurgeView view = requireOwner(purges.find(request.parameter("id")), request.caller());
         responder.reply(AdminReply.json(json -> PurgeJson.write(json, view)));
     }
 
@@ -43,7 +43,7 @@ public final class PurgeShowResource implements AdminResource {
      *
      * @throws AdminException if the client may not see the purge; the error is the same as for an unknown purge
      */
-    static PurgeView owned(PurgeView view, AdminCaller caller) throws AdminException {
+    static PurgeView requireOwner(PurgeView view, AdminCaller caller) throws AdminException {
         if (!caller.owns(view.record().client().token())) {
             throw new AdminException(
                     404,

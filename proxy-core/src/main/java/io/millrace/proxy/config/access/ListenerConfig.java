@@ -51,22 +51,22 @@ public record ListenerConfig(
         /** Both {@link #IN} and {@link #OUT}. */
         BOTH(true, true);
 
-        private final boolean in;
-        private final boolean out;
+        private final boolean acceptsDiverted;
+        private final boolean spoofsClientAddress;
 
-        Transparency(boolean in, boolean out) {
-            this.in = in;
-            this.out = out;
+        Transparency(boolean acceptsDiverted, boolean spoofsClientAddress) {
+            this.acceptsDiverted = acceptsDiverted;
+            this.spoofsClientAddress = spoofsClientAddress;
         }
 
         /** Returns true if the address accepts connections to any destination. */
-        public boolean isIn() {
-            return in;
+        public boolean acceptsDiverted() {
+            return acceptsDiverted;
         }
 
         /** Returns true if connections to origins are made from the client's address. */
-        public boolean isOut() {
-            return out;
+        public boolean spoofsClientAddress() {
+            return spoofsClientAddress;
         }
     }
 

@@ -45,9 +45,9 @@ public final class Decision {
     private @Nullable EffectiveCacheSettings effectiveSettings;
     private TargetUri originUrl;
     private TargetUri keyUrl;
-    private long stamp;
+    private long lookupStamp;
     private @Nullable Outdated outdated;
-    private long purgeStamp;
+    private long outdatingStamp;
     private @Nullable LocalAnswer local;
     private boolean uncounted;
     private int rule = AccessRules.NO_RULE;
@@ -67,12 +67,12 @@ public final class Decision {
     private boolean validatingInBackground;
     private boolean readFromDisk;
     private boolean underLoad;
-    private boolean pastChallenges;
+    private boolean noAcmeChallenge;
     private @Nullable RuleProgram rules;
     private @Nullable Rewrite rewrite;
     private @Nullable ExchangeTrace trace;
     private @Nullable RequestHooks hooks;
-    private @Nullable HookChain constants;
+    private @Nullable HookChain constantFieldHooks;
     /** Name of the branch of the canary split; null for none. */
     private @Nullable String branch;
     /** The changes of the CORS fields of the response; null for none. */
@@ -81,7 +81,7 @@ public final class Decision {
     private int random;
     private long decidedMillis;
     /** Finds objects in RAM without a reference; null when each found object is retained. */
-    private @Nullable UnretainedReader residents;
+    private @Nullable UnretainedReader unretainedReader;
 
     public Decision(RequestHead request) {
         this.request = request;
@@ -97,9 +97,9 @@ public final class Decision {
         effectiveSettings = null;
         originUrl = another.target();
         keyUrl = another.target();
-        stamp = 0;
+        lookupStamp = 0;
         outdated = null;
-        purgeStamp = 0;
+        outdatingStamp = 0;
         local = null;
         uncounted = false;
         rule = AccessRules.NO_RULE;
@@ -116,17 +116,17 @@ public final class Decision {
         validatingInBackground = false;
         readFromDisk = false;
         underLoad = false;
-        pastChallenges = false;
+        noAcmeChallenge = false;
         rules = null;
         rewrite = null;
         cors = null;
         branch = null;
         random = 0;
         decidedMillis = 0;
-        residents = null;
+        unretainedReader = null;
         trace = null;
         hooks = null;
-        constants = null;
+        constantFieldHooks = null;
     }
 
     /** Sets the hooks of extensions for the request; null if its rule has none. */
@@ -163,13 +163,13 @@ public final class Decision {
     }
 
     /** Sets the hooks of extensions that only set constant fields in the response. */
-    void constants(HookChain chain) {
-        constants = chain;
+    void constantFieldHooks(HookChain chain) {
+        constantFieldHooks = chain;
     }
 
     /** The extensions that only set constant fields in the response; null for none, and if there are {@link #hooks}. */
-    public @Nullable HookChain constants() {
-        return constants;
+    public @Nullable HookChain constantFieldHooks() {
+        return constantFieldHooks;
     }
 
     /** Sets the kind, for kinds that need no other values. */
@@ -193,21 +193,21 @@ public final class Decision {
      * object is valid only until {@link UnretainedReader#end}.
      */
     public void borrowFrom(UnretainedReader borrowed) {
-        residents = borrowed;
+        unretainedReader = borrowed;
     }
 
     /** Retains the found object if it is borrowed. After this call the decision borrows nothing. */
     public void retainBorrowed() {
-        if (residents != null && object != null) {
+        if (unretainedReader != null && object != null) {
             object.retain();
         }
-        residents = null;
+        unretainedReader = null;
     }
 
     /** Returns the object in RAM under the key; null for none. Pass it to {@link #serve} or {@link #releaseUnused}. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
-        return residents == null ? store.get(wanted) : residents.find(store, wanted);
+        return unretainedReader == null ? store.get(wanted) : unretainedReader.find(store, wanted);
     }
 
     /**
@@ -226,14 +226,14 @@ public final class Decision {
 
     /** Releases a found object that is not usable. */
     void releaseUnused(StoredObject<StoredHead> found) {
-        if (residents == null) {
+        if (unretainedReader == null) {
             found.release();
         }
     }
 
     /** Sets the newest purge stamp (an increasing number) before the first lookup. */
-    void stamp(long before) {
-        stamp = before;
+    void lookupStamp(long before) {
+        lookupStamp = before;
     }
 
     private Decision local(DecisionKind newKind, LocalAnswer answer) {
@@ -322,13 +322,13 @@ public final class Decision {
     }
 
     /** Notes that this proxy knows no ACME challenge for the request. */
-    public Decision passChallenges() {
-        pastChallenges = true;
+    public Decision markNoAcmeChallenge() {
+        noAcmeChallenge = true;
         return this;
     }
 
-    boolean isPastChallenges() {
-        return pastChallenges;
+    boolean isNoAcmeChallenge() {
+        return noAcmeChallenge;
     }
 
     /** Notes that the request may be an ACME challenge, whose answer must be looked up first. */
@@ -433,7 +433,7 @@ public final class Decision {
      */
     Decision outdated(Outdated invalidation, long stampOfPurge) {
         outdated = invalidation;
-        purgeStamp = stampOfPurge;
+        outdatingStamp = stampOfPurge;
         return this;
     }
 
@@ -537,13 +537,13 @@ public final class Decision {
     }
 
     /** The newest purge stamp (an increasing number) before the first lookup. Fetches store their responses with it. */
-    long stamp() {
-        return stamp;
+    long lookupStamp() {
+        return lookupStamp;
     }
 
     /** Stamp of the purge that has outdated the stored response; 0 for none or when not known. */
-    public long purgeStamp() {
-        return purgeStamp;
+    public long outdatingStamp() {
+        return outdatingStamp;
     }
 
     /** The invalidation that has outdated the stored response; null for none. */

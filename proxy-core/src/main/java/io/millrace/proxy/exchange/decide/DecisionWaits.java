@@ -62,7 +62,7 @@ public final class DecisionWaits {
     }
 
     private void unknownChallenge(Consumer<Function<RequestDecider, Decision>> resume) {
-        resume.accept(decider -> decider.decidePastChallenges(request, contentLength, client));
+        resume.accept(decider -> decider.decideWithoutAcme(request, contentLength, client));
     }
 
     /** Checks the credentials of the request off the event loop. */

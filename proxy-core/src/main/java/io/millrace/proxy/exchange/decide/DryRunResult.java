@@ -162,7 +162,7 @@ public record DryRunResult(
         /** Returns the extensions whose hooks a request calls, or that set constant fields in its response. */
         public static List<ExtensionUse> of(Decision decision) {
             RequestHooks hooks = decision.hooks();
-            HookChain chain = hooks == null ? decision.constants() : hooks.chain();
+            HookChain chain = hooks == null ? decision.constantFieldHooks() : hooks.chain();
             if (chain == null) {
                 return List.of();
             }

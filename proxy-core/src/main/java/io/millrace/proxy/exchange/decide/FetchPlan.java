@@ -39,7 +39,7 @@ public final class FetchPlan implements StoringTarget {
     private final CacheSettings cacheSettings;
     private final TargetUri originUrl;
     private final TargetUri keyUrl;
-    private final long stamp;
+    private final long lookupStamp;
     private final long contentLength;
     private final @Nullable StoreKey primaryKey;
     private final @Nullable StoredHead marker;
@@ -83,7 +83,7 @@ public final class FetchPlan implements StoringTarget {
         this.cacheSettings = decision.cacheSettings();
         this.originUrl = decision.originUrl();
         this.keyUrl = decision.keyUrl();
-        this.stamp = decision.stamp();
+        this.lookupStamp = decision.lookupStamp();
         this.contentLength = contentLength;
         this.primaryKey = decision.primaryKey();
         this.marker = decision.marker();
@@ -160,7 +160,7 @@ public final class FetchPlan implements StoringTarget {
 
     /**
      * Returns true if the client's Range field is not sent. This is the case if extensions transform the content, or if
-     * the plan was {@linkplain #release released} because an earlier response was unusable.
+     * the plan was {@linkplain #resetToFullFetch reset} because an earlier response was unusable.
      */
     public boolean asksForWhole() {
         return asksForWhole;
@@ -180,8 +180,8 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** The newest purge stamp (an increasing number) before the first lookup for this request. Any thread. */
-    public long stamp() {
-        return stamp;
+    public long lookupStamp() {
+        return lookupStamp;
     }
 
     /**
@@ -189,8 +189,8 @@ public final class FetchPlan implements StoringTarget {
      *
      * @param before the confirmed stored head that the new head updates or completes; null for none
      */
-    public StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
-        return restamped(head, before == null ? stamp : Math.max(stamp, before.stamp()));
+    public StoredHead withFetchStamp(StoredHead head, @Nullable StoredHead before) {
+        return withStamp(head, before == null ? lookupStamp : Math.max(lookupStamp, before.stamp()));
     }
 
     /**
@@ -206,7 +206,7 @@ public final class FetchPlan implements StoringTarget {
                 requestMillis,
                 responseMillis,
                 cacheSettings,
-                stamp,
+                lookupStamp,
                 keyUrl,
                 mapped.rule().config().site());
         StoredHead source = sourceHead;
@@ -229,7 +229,7 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
-    public StoredHead restamped(StoredHead head, long number) {
+    public StoredHead withStamp(StoredHead head, long number) {
         return afterHooks(head.withStamp(number, keyUrl, mapped.rule().config().site()));
     }
 
@@ -470,9 +470,14 @@ public final class FetchPlan implements StoringTarget {
     /**
      * Releases the stored object. The next request of this plan is for the whole representation, without conditions.
      */
-    public void release() {
+    public void resetToFullFetch() {
         range = null;
         asksForWhole = true;
+        releaseStoredObject();
+    }
+
+    /** Releases the stored object, if there is one. Call at the end of the fetch. */
+    public void releaseStoredObject() {
         StoredObject<StoredHead> object = stale;
         stale = null;
         if (object != null) {

@@ -52,7 +52,7 @@ final class HookDecider {
                 return false;
             }
             if (chain.isConstant()) {
-                decision.constants(chain);
+                decision.constantFieldHooks(chain);
                 return false;
             }
             hooks = new RequestHooks(chain, client, access, mapped.rule(), contentLength);

@@ -152,15 +152,15 @@ public final class RequestDecider {
             List<CredentialCheck.Checked> results) {
         Decision decision = new Decision(request)
                 .withoutCounting()
-                .passChallenges()
+                .markNoAcmeChallenge()
                 .checked(results)
                 .hooks(before.hooks());
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
     /** Decides about a request to the path of ACME challenges whose token is unknown here. */
-    public Decision decidePastChallenges(RequestHead request, long contentLength, ClientConnection client) {
-        Decision decision = new Decision(request).passChallenges();
+    public Decision decideWithoutAcme(RequestHead request, long contentLength, ClientConnection client) {
+        Decision decision = new Decision(request).markNoAcmeChallenge();
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
@@ -171,7 +171,7 @@ public final class RequestDecider {
      * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
-        decision.stamp(shared.invalidator().stamp());
+        decision.lookupStamp(shared.invalidator().stamp());
         ExchangeSettings settings = shared.settings().get();
         if (settings.geo() != null) {
             locate(decision, settings.geo(), settings.country(), client);
@@ -236,7 +236,7 @@ public final class RequestDecider {
     private boolean endsBeforeRemap(
             Decision decision, long contentLength, ClientConnection client, ExchangeSettings settings) {
         RequestHead request = decision.request();
-        if (settings.challenges() != null && !decision.isPastChallenges() && isChallenge(request, contentLength)) {
+        if (settings.challenges() != null && !decision.isNoAcmeChallenge() && isChallenge(request, contentLength)) {
             decision.challenge();
             return true;
         }

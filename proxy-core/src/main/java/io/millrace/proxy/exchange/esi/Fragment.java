@@ -166,7 +166,7 @@ final class Fragment implements ClientStream {
         String reason = null;
         try {
             if (refusal == null && !isEnded) {
-                reason = kept(piece);
+                reason = appendOrRefuse(piece);
             }
         } finally {
             piece.release();
@@ -176,8 +176,8 @@ final class Fragment implements ClientStream {
         }
     }
 
-    /** Copies a piece. Returns null, or the reason why the piece exceeds a limit. */
-    private @Nullable String kept(ByteBuf piece) {
+    /** Appends a copy of a piece. Returns null on success, or the reason why the piece exceeds a limit. */
+    private @Nullable String appendOrRefuse(ByteBuf piece) {
         if (!isAssembled && !budget.takeBytes(piece.readableBytes())) {
             return PageFailure.PAGE_SIZE;
         }

@@ -25,7 +25,7 @@ public final class FetchValidity {
     }
 
     private @Nullable Outdated outdated() {
-        return invalidations.ofFetch(plan.keyUrl(), plan.stamp(), labels);
+        return invalidations.ofFetch(plan.keyUrl(), plan.lookupStamp(), labels);
     }
 
     /** Returns true if an invalidation outdates the response. */

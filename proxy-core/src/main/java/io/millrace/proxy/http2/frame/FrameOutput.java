@@ -180,7 +180,7 @@ public final class FrameOutput {
      * @param queued number of bytes that wait in streams
      */
     public boolean sample(long queued, long nowNanos) {
-        watch.holding(queued);
+        watch.setFlowBlockedBytes(queued);
         return watch.sample(ctx.channel(), nowNanos);
     }
 
