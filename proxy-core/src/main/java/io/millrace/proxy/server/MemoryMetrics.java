@@ -29,14 +29,14 @@ public final class MemoryMetrics implements MemorySource {
     /** Limit of the age of the memory map for the admin API. */
     private static final Duration AGE_MAX = Duration.ofSeconds(2);
 
-    /** Limit of the age of the memory map for metrics: shorter than the usual interval of scrapes, 15 s. */
+    /** Limit of the age of the memory map for metrics, unless reading it is expensive. */
     private static final Duration AGE_MAX_OF_SCRAPES = Duration.ofSeconds(10);
 
     /**
-     * Limit of the age of the memory map for metrics, as a multiple of the time that reading it takes. The launcher
-     * scrapes all the time, so that reading uses at most 0.2 % of a processor.
+     * Limit of the age of the memory map for metrics, as a multiple of the CPU time for reading it. The launcher
+     * scrapes all the time.
      */
-    private static final long DURATIONS_OF_SCRAPES = 500;
+    private static final long COST_FACTOR_OF_SCRAPES = 500;
 
     /** The memory map, the parts computed from it, and the kernel's total at the same time. */
     private record Snapshot(MemoryMap map, Map<String, Long> parts, long anonymous) {}
@@ -71,7 +71,7 @@ public final class MemoryMetrics implements MemorySource {
      * that follow each other within seconds, such as those of the dashboard, share one memory map.
      */
     static MemoryMetrics ofScrapes(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
-        ProcessMemory process = new ProcessMemory(AGE_MAX_OF_SCRAPES, DURATIONS_OF_SCRAPES);
+        ProcessMemory process = new ProcessMemory(AGE_MAX_OF_SCRAPES, COST_FACTOR_OF_SCRAPES);
         return new MemoryMetrics(store, connections, () -> InFlight.NONE, process);
     }
 

@@ -3,6 +3,7 @@ package io.millrace.proxy.observe.memory;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,36 +30,45 @@ public final class ProcessMemory {
     /** The memory ranges of the JVM, recorded before the first proxy of this process allocated buffers. */
     private static final List<MemoryMap.Range> JVM = jvm();
 
+    /** Limit of the age that {@link #costFactor} may demand. */
+    private static final Duration AGE_LIMIT = Duration.ofMinutes(1);
+
     private final long ageNanosMax;
-    private final long durationFactor;
+    private final long costFactor;
     private final LongSupplier clock;
-    private final Supplier<MemoryMap> source;
+    private final Supplier<Reading> source;
     private final ReentrantLock reading = new ReentrantLock();
-    private @Nullable MemoryMap last;
-    /** Time at which the last read began. */
+    private @Nullable Reading last;
     private long lastNanos;
 
-    /** Duration of the last read. */
-    private long durationNanos;
+    /** CPU time of the last read. 0 before the second read, because the first one also loads classes. */
+    private long costNanos;
+
+    /**
+     * A memory map, and the CPU time for reading it.
+     *
+     * @param cpuNanos CPU time of the calling thread in nanoseconds
+     */
+    record Reading(MemoryMap map, long cpuNanos) {}
 
     /**
      * Creates a reader whose memory map is read again when it is older than the larger of two limits.
      *
      * @param ageMax the first limit
-     * @param durationFactor the second limit, as a multiple of the duration of the last read; 0 for none. With 500,
-     *     all reads together use at most 0.2 % of a processor
+     * @param costFactor the second limit, as a multiple of the CPU time of the last read, at most one minute. 0 for
+     *     none. With 500, reads of up to 120 ms use at most 0.2 % of a processor
      */
-    public ProcessMemory(Duration ageMax, long durationFactor) {
-        this(ageMax, durationFactor, System::nanoTime, new Smaps()::read);
+    public ProcessMemory(Duration ageMax, long costFactor) {
+        this(ageMax, costFactor, System::nanoTime, new Smaps()::read);
     }
 
     /**
      * @param clock time in nanoseconds
      * @param source reads the memory map
      */
-    ProcessMemory(Duration ageMax, long durationFactor, LongSupplier clock, Supplier<MemoryMap> source) {
+    ProcessMemory(Duration ageMax, long costFactor, LongSupplier clock, Supplier<Reading> source) {
         ageNanosMax = ageMax.toNanos();
-        this.durationFactor = durationFactor;
+        this.costFactor = costFactor;
         this.clock = clock;
         this.source = source;
     }
@@ -73,17 +83,22 @@ public final class ProcessMemory {
         reading.lock();
         try {
             long now = clock.getAsLong();
-            MemoryMap known = last;
-            if (known == null || now - lastNanos > Math.max(ageNanosMax, durationFactor * durationNanos)) {
-                known = source.get();
-                last = known;
+            Reading known = last;
+            if (known == null || now - lastNanos > ageLimitNanos()) {
+                Reading read = source.get();
+                costNanos = known == null ? 0 : read.cpuNanos();
+                known = read;
+                last = read;
                 lastNanos = now;
-                durationNanos = clock.getAsLong() - now;
             }
-            return known;
+            return known.map();
         } finally {
             reading.unlock();
         }
+    }
+
+    private long ageLimitNanos() {
+        return Math.max(ageNanosMax, Math.min(AGE_LIMIT.toNanos(), costFactor * costNanos));
     }
 
     private static List<MemoryMap.Range> jvm() {
@@ -98,20 +113,21 @@ public final class ProcessMemory {
     private static final class Smaps {
         private MemoryMap.@Nullable Range heap;
 
-        MemoryMap read() {
+        Reading read() {
             MemoryMap.Range heapRange = heap;
             if (heapRange == null) {
                 heapRange = MemoryMap.Range.of(runCommand("gcHeapInfo"));
                 heap = heapRange;
             }
+            MemoryMap.Range code = MemoryMap.Range.of(runCommand("compilerCodecache"));
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            long before = threads.getCurrentThreadCpuTime();
             try {
-                return MemoryMap.of(
-                        Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1),
-                        heapRange,
-                        MemoryMap.Range.of(runCommand("compilerCodecache")),
-                        JVM);
+                MemoryMap map =
+                        MemoryMap.of(Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1), heapRange, code, JVM);
+                return new Reading(map, threads.getCurrentThreadCpuTime() - before);
             } catch (IOException e) {
-                return MemoryMap.NONE;
+                return new Reading(MemoryMap.NONE, 0);
             }
         }
     }

@@ -6,22 +6,21 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The memory map is read again only when it is old enough, relative to the time that a read takes. */
+/** The memory map is read again only when it is old enough, relative to the CPU time of a read. */
 class ProcessMemoryTest {
     private static final Duration AGE_MAX = Duration.ofSeconds(10);
 
     private long nanos;
     private int reads;
-    private long durationMillis;
+    private long cpuMillis;
 
-    private MemoryMap read() {
+    private ProcessMemory.Reading read() {
         reads++;
-        pass(durationMillis);
-        return MemoryMap.NONE;
+        return new ProcessMemory.Reading(MemoryMap.NONE, TimeUnit.MILLISECONDS.toNanos(cpuMillis));
     }
 
-    private void pass(long millis) {
-        nanos += TimeUnit.MILLISECONDS.toNanos(millis);
+    private ProcessMemory memory(long costFactor) {
+        return new ProcessMemory(AGE_MAX, costFactor, () -> nanos, this::read);
     }
 
     /** Asks for the map every second. Returns the number of reads. */
@@ -29,29 +28,45 @@ class ProcessMemoryTest {
         reads = 0;
         for (int i = 0; i < seconds; i++) {
             memory.map();
-            pass(1000);
+            nanos += TimeUnit.SECONDS.toNanos(1);
         }
         return reads;
     }
 
     @Test
-    void mapOfSmallProcessIsReadWhenItIsOlderThanTheAgeLimit() {
-        ProcessMemory memory = new ProcessMemory(AGE_MAX, 500, () -> nanos, this::read);
-        durationMillis = 10;
-        assertEquals(11, readsIn(memory, 110));
+    void cheapMapIsReadWhenItIsOlderThanTheAgeLimit() {
+        cpuMillis = 10;
+        assertEquals(10, readsIn(memory(500), 110));
     }
 
     @Test
-    void readsOfLargeProcessUseAtMostTheShareOfProcessorThatTheFactorAllows() {
-        ProcessMemory memory = new ProcessMemory(AGE_MAX, 500, () -> nanos, this::read);
-        durationMillis = 2000;
-        assertEquals(5, readsIn(memory, 4000));
+    void expensiveMapIsReadLessOften() {
+        ProcessMemory memory = memory(500);
+        cpuMillis = 60;
+        readsIn(memory, 20);
+        assertEquals(10, readsIn(memory, 310));
     }
 
     @Test
-    void withoutFactorTheDurationOfReadsDoesNotMatter() {
-        ProcessMemory memory = new ProcessMemory(AGE_MAX, 0, () -> nanos, this::read);
-        durationMillis = 2000;
-        assertEquals(13, readsIn(memory, 110));
+    void mapIsNeverOlderThanAMinute() {
+        ProcessMemory memory = memory(500);
+        cpuMillis = 2000;
+        readsIn(memory, 20);
+        assertEquals(10, readsIn(memory, 610));
+    }
+
+    @Test
+    void costOfTheFirstReadDoesNotCount() {
+        ProcessMemory memory = memory(500);
+        cpuMillis = 2000;
+        memory.map();
+        cpuMillis = 10;
+        assertEquals(9, readsIn(memory, 110));
+    }
+
+    @Test
+    void withoutFactorTheCostOfReadsDoesNotMatter() {
+        cpuMillis = 2000;
+        assertEquals(10, readsIn(memory(0), 110));
     }
 }
