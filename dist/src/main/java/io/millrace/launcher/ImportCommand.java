@@ -122,7 +122,7 @@ final class ImportCommand implements Runnable {
             return ExitCode.USAGE;
         }
 
-        /** Writes the file completely or not at all. Without {@code --force}, never overwrites a file. */
+        /** Writes the file. Without {@code --force}, never overwrites a file; with it, replaces the file atomically. */
         private void write(Path file, String yaml) throws IOException {
             if (!force) {
                 Files.writeString(file, yaml, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);

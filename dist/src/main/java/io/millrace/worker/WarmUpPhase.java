@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up phase of a worker, before it serves. It enforces the time limit even if the warm-up hangs.
+ * The phase in which a new worker runs sample requests, so that the JVM compiles its code before it serves. Enforces
+ * the time limit even if the warm-up hangs.
  *
  * <p>Not thread-safe; confined to the worker's command thread.
  */

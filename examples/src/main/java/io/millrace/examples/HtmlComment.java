@@ -90,7 +90,7 @@ public final class HtmlComment implements Extension, BodyTransformHook {
             }
         }
 
-        /** Returns the index of the end tag, in any case; -1 if there is none. */
+        /** Returns the index of the end tag, in upper or lower case; -1 if there is none. */
         private static int find(byte[] bytes) {
             for (int i = 0; i + END_TAG.length <= bytes.length; i++) {
                 int matched = 0;

@@ -51,7 +51,8 @@ final class ClientDrain {
     /**
      * Returns the end of a drain: no client connection is left, and no admin request that changes state is in progress.
      * Waits first for the connections and then for the admin requests, so that changes which arrive during the drain
-     * are awaited too. A purge may wait until the successor has made it durable.
+     * are awaited too. A purge may wait until the worker that replaces this one has written it to
+     * storage.
      *
      * @param nanos time limit
      */

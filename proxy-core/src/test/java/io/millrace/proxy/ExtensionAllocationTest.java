@@ -19,6 +19,12 @@ import org.junit.jupiter.api.Test;
 class ExtensionAllocationTest {
     private static final int HITS = 4_000;
 
+    /**
+     * Number of measurements, of which the smallest counts. The first request needs a channel, and a connection moves
+     * back to the fast lane only after some time.
+     */
+    private static final int ROUNDS = 5;
+
     /** An object on the heap has at least 16 bytes; the tolerance is for tasks that run once a second. */
     private static final int BYTES_PER_HIT_MAX = 8;
 
@@ -82,9 +88,13 @@ class ExtensionAllocationTest {
                         .get();
                 // The first hits load classes and resolve constants.
                 hits(client);
-                long before = threads.getThreadAllocatedBytes(thread);
-                hits(client);
-                return threads.getThreadAllocatedBytes(thread) - before;
+                long least = Long.MAX_VALUE;
+                for (int round = 0; round < ROUNDS; round++) {
+                    long before = threads.getThreadAllocatedBytes(thread);
+                    hits(client);
+                    least = Math.min(least, threads.getThreadAllocatedBytes(thread) - before);
+                }
+                return least;
             }
         }
     }

@@ -17,7 +17,9 @@ final class ReclaimCandidate {
     static final int PINNED_AND_READ = PINNED + 1;
 
     private final int segment;
+    /** Tag of the segment: a random number, new for each use of the segment. */
     private final long tag;
+
     private final SegmentSummary records;
     private final byte[] ratings;
     private final boolean early;

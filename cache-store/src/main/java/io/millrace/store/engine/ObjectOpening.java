@@ -148,7 +148,8 @@ final class ObjectOpening<H> {
             if (mustWait(found) && addToWaiting(indexChanges)) {
                 release(found);
                 if (!volumes.isOpening()) {
-                    // A volume may end its opening without a change of its index, for example at a hand-over.
+                    // A volume may end its opening without a change of its index, for example when it is
+                    // released to another process.
                     waiting.retry();
                 }
                 return;
@@ -238,7 +239,7 @@ final class ObjectOpening<H> {
      * Promotes the found object to RAM, and returns the key's current object, retained. If the head record of a partial
      * object was replaced since the lookup, repeats the lookup, because the newer head record lists more blocks.
      *
-     * @param requested whether the object was opened, for a request or for example for an export
+     * @param requested true if a caller opened the object; false if it is only loaded into RAM
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first, boolean requested) {
         Found<H> found = first;

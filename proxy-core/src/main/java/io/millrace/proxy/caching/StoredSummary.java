@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     in the keys of its variants) in base 36, or null in summaries of an earlier version
  * @param stamp value of {@link StoredHead#stamp}; -1 in summaries of an earlier version
  * @param site site of the tags, or null for the host of the URL
- * @param groups the first {@value #GROUPS_MAX} of {@link StoredHead#groups}; borrowed
+ * @param groups the first {@value #GROUPS_MAX} of {@link StoredHead#groups}; the caller must not change the array
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record StoredSummary(

@@ -65,6 +65,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private @Nullable ByteBuf rest;
 
     private @Nullable ConnectionNames names;
+    /** Position in the {@link ConnectionSet}; negative while this connection is not registered. */
     private int slot = -1;
 
     private boolean prefaceSeen;

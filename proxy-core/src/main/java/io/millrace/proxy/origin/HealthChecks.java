@@ -36,7 +36,8 @@ public final class HealthChecks {
      */
     private static final long TICK_MILLIS = 50;
 
-    /** Limit of response content in bytes. A longer response is cancelled after its head. */
+    /** Limit of response content in bytes. A longer response, and one of unknown length, is cancelled
+     * after its head. */
     private static final int READ_BYTES_MAX = 16 << 10;
 
     private static final Logger log = LoggerFactory.getLogger(HealthChecks.class);

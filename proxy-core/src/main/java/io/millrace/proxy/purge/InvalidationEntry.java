@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
  *  4  identifier of the secret key with which the tag is hashed (4); 0 for other kinds
  *  8  hash of the host, group, tag or URL (8); for TAGS 1 if they apply to
- *    every site, else 0; for UNDONE and PATTERN_RETIRED the stamp of that purge; for
- *    FLEET_POSITION the number of positions so far; 0 for other kinds
+ *    every site, else 0; for UNDONE the stamp of the undone purge; for PATTERN_RETIRED the stamp
+ *    of a purge by pattern that has removed its objects; for FLEET_POSITION the number of
+ *    positions written so far; 0 for other kinds
  * 16  for PREFIX the beginning of the path; for TAG_KEY the key; for TAGS hash (8) and stamp (8) of each tag;
  *    for PATTERN the expression in UTF-8; for FLEET_PURGE the shared identifier;
  *    for FLEET_POSITION the position as text

@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Records which soft stamps each purge replaces, and restores these stamps when the purge is undone.
+ * Records which soft stamps each purge replaces, and restores these stamps when the purge is undone. The stamp of a
+ * purge is a number that increases with each purge; a soft stamp is that of a soft purge.
  *
  * <p>Thread-safe: guarded by the lock of the owner, {@link InvalidationTable}. {@link #isUndoable} and
  * {@link #isUndone} acquire the lock, and {@link #undoneCount} needs no lock. The caller of every other method must hold

@@ -6,7 +6,8 @@ import io.millrace.proxy.observe.LoopCounters;
 
 /**
  * Counts the events of the fast lane of one event loop. The fast lane answers RAM hits of HTTP/1.1 clients
- * without a Netty channel.
+ * without a Netty channel. A connection is promoted when it gets a channel, and returned when it goes back to the fast
+ * lane.
  *
  * <p>Confined to its event loop.
  */

@@ -297,7 +297,7 @@ public final class Inventories<H> {
         return new InventoryStatistics(entries, bytes, dropped, whole, obstacle);
     }
 
-    /** Ends the thread after every volume has stopped. Blocks. */
+    /** Ends the thread. Call it when every volume has stopped. Blocks. */
     public void close() {
         if (closed || offReason != null) {
             closed = true;
@@ -410,11 +410,10 @@ public final class Inventories<H> {
     }
 
     private void take(long waitNanos) throws InterruptedException {
-        // Before the inventories are open, changes stay in the queue.
         boolean opened = openNow || System.nanoTime() - opensAtNanos >= 0;
         if (!opened) {
-            // A change that arrives during this wait ends the wait and is dropped, because no inventory is open yet.
-            // When the inventory opens later, it is older than the volume and is therefore filled from the segments.
+            // Before the inventories are open, changes are dropped. An inventory that opens later lacks them, so it is
+            // filled from the segments.
             apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
             return;
         }

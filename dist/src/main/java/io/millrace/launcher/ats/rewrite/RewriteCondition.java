@@ -218,7 +218,8 @@ final class RewriteCondition {
     }
 
     /**
-     * Combines conditions as {@code header_rewrite} does: {@code a OR b AND c} is {@code a OR (b AND c)}.
+     * Combines conditions as {@code header_rewrite} does: it groups from the right, without precedence. For example,
+     * {@code a AND b OR c} is {@code a AND (b OR c)}.
      *
      * @param alternatives for each condition, true if OR follows, false if AND follows
      * @return the expression; null if there are no conditions

@@ -176,8 +176,9 @@ public sealed interface Storability {
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        // For stale serving under load, a response is stored without the fields of requiredHeaders if it has no
-        // lifetime. A response with a heuristic lifetime would be kept for hours, so it must satisfy requiredHeaders.
+        // A response without a lifetime is stored even if it lacks fields that requiredHeaders demands, because it may
+        // be served stale under load. A response with a heuristic lifetime would be kept for hours, so it must satisfy
+        // requiredHeaders.
         boolean servesStale = settings.stale().underLoad().microCacheSeconds() > 0
                 && freshness.lifetimeSeconds() == 0
                 && !validated

@@ -75,8 +75,8 @@ public final class LoopTraces {
     }
 
     /**
-     * Returns the trace for a request that the fast lane has answered; null if requests are not traced. The object is
-     * valid until the next call.
+     * Returns the trace for a request that the fast lane (the short path for RAM hits) has answered; null if requests
+     * are not traced. The object is valid until the next call.
      */
     public @Nullable ExchangeTrace reusedTrace() {
         Sampling now = sampling;

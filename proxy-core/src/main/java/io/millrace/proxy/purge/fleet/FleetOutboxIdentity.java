@@ -27,7 +27,7 @@ public final class FleetOutboxIdentity implements AutoCloseable {
 
     /**
      * Returns true if the file is another one than at the previous call, or was created or deleted since then. The
-     * first call compares with no file.
+     * first call returns true if the file exists.
      */
     public boolean hasChanged() throws IOException {
         Object present = present();
