@@ -38,7 +38,7 @@ public final class ProcessMemory {
     private final LongSupplier clock;
     private final Supplier<Reading> source;
     private final ReentrantLock reading = new ReentrantLock();
-    private @Nullable Reading last;
+    private @Nullable MemoryMap last;
     private long lastNanos;
 
     /** CPU time of the last read. 0 before the second read, because the first one also loads classes. */
@@ -83,15 +83,15 @@ public final class ProcessMemory {
         reading.lock();
         try {
             long now = clock.getAsLong();
-            Reading known = last;
+            MemoryMap known = last;
             if (known == null || now - lastNanos > ageLimitNanos()) {
                 Reading read = source.get();
                 costNanos = known == null ? 0 : read.cpuNanos();
-                known = read;
-                last = read;
+                known = read.map();
+                last = known;
                 lastNanos = now;
             }
-            return known.map();
+            return known;
         } finally {
             reading.unlock();
         }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The memory map is read again only when it is old enough, relative to the CPU time of a read. */
 class ProcessMemoryTest {
@@ -33,26 +35,20 @@ class ProcessMemoryTest {
         return reads;
     }
 
-    @Test
-    void cheapMapIsReadWhenItIsOlderThanTheAgeLimit() {
-        cpuMillis = 10;
-        assertEquals(10, readsIn(memory(500), 110));
-    }
-
-    @Test
-    void expensiveMapIsReadLessOften() {
-        ProcessMemory memory = memory(500);
-        cpuMillis = 60;
-        readsIn(memory, 20);
-        assertEquals(10, readsIn(memory, 310));
-    }
-
-    @Test
-    void mapIsNeverOlderThanAMinute() {
-        ProcessMemory memory = memory(500);
-        cpuMillis = 2000;
-        readsIn(memory, 20);
-        assertEquals(10, readsIn(memory, 610));
+    /** Time advances in seconds, so that a map is read one second after its limit. */
+    @ParameterizedTest
+    @CsvSource(useHeadersInDisplayName = true, textBlock = """
+            CPU time in ms, factor, seconds between reads
+            10,             500,    11
+            60,             500,    31
+            2000,           500,    61
+            2000,           0,      11
+            """)
+    void mapIsReadAgainWhenItIsOlderThanTheLargerLimit(long cost, long costFactor, int secondsBetweenReads) {
+        cpuMillis = cost;
+        ProcessMemory memory = memory(costFactor);
+        assertEquals(2, readsIn(memory, 12));
+        assertEquals(10, readsIn(memory, 10 * secondsBetweenReads));
     }
 
     @Test
@@ -62,11 +58,5 @@ class ProcessMemoryTest {
         memory.map();
         cpuMillis = 10;
         assertEquals(9, readsIn(memory, 110));
-    }
-
-    @Test
-    void withoutFactorTheCostOfReadsDoesNotMatter() {
-        cpuMillis = 2000;
-        assertEquals(10, readsIn(memory(0), 110));
     }
 }
