@@ -129,9 +129,9 @@ public interface CacheStore<H> extends Closeable {
     void abortWriters(StoreKey key);
 
     /**
-     * Lists the objects on the volumes, in no particular order and outside every request path. Objects that are only in
-     * RAM are not listed. The inventory, the table of stored objects, is written with a delay: recently stored objects
-     * may be missing, but removed objects are never listed.
+     * Lists the objects on the volumes, in the order in which they were stored and outside every request path. Objects
+     * that are only in RAM, or not on the volume yet, are not listed. An object that is replaced or moved on its volume
+     * during a listing may be listed twice. Removed objects are never listed.
      *
      * @param after {@link ListResult#next} of the previous call; null for the first call
      * @param visitor called for each object, on the inventory's thread
@@ -140,8 +140,8 @@ public interface CacheStore<H> extends Closeable {
     void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply);
 
     /**
-     * Returns the codec's summary of the object now under the key, in RAM or in the inventory. Does not count as a
-     * request for the object. Reads at most one head from disk, if the inventory's entry is outdated. Called by a
+     * Returns the codec's summary of the object now under the key, in RAM or on a volume. Does not count as a
+     * request for the object. Reads at most one head from disk. Called by a
      * {@link ListVisitor} only, on its thread.
      *
      * @return null if the key is not stored, or if its summary is not known

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param entries number of entries, including obsolete ones
- * @param bytes size of the inventory files, which are memory-mapped; no other statistic includes it
- * @param dropped number of entries that did not fit, plus number of changes that arrived faster than they could be
- *     written. A rebuild of the inventory from the segments restores the lost entries
+ * @param bytes size of the inventory's files; no other statistic includes it
+ * @param dropped number of entries that could not be kept in memory or written; they are read from the stored objects
+ *     later
  * @param isWhole whether the inventory contains every stored object
  * @param obstacle reason why a volume has no inventory; null if every volume has one
  */

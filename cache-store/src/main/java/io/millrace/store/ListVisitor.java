@@ -15,7 +15,7 @@ public interface ListVisitor {
     boolean object(ListedObject object);
 
     /**
-     * Returns true to continue the listing, false to stop it. Called every few thousand entries, also if no object is
+     * Returns true to continue the listing, false to stop it. Called every few hundred entries, also if no object is
      * wanted.
      */
     default boolean goesOn() {

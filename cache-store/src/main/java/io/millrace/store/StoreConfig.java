@@ -161,7 +161,7 @@ public final class StoreConfig {
         return inventoryDelayNanos;
     }
 
-    /** Nanoseconds from a failed attempt to enlarge an inventory, such as on a full disk, to the next attempt. */
+    /** Nanoseconds from a failed attempt to write an inventory, such as on a full disk, to the next attempt. */
     public long inventoryRetryNanos() {
         return inventoryRetryNanos;
     }

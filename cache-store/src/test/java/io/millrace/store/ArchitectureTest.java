@@ -53,20 +53,12 @@ class ArchitectureTest {
                     + "|FileInputStream|FileOutputStream)|java\\.nio\\.MappedByteBuffer");
 
     @ArchTest
-    static final ArchRule ONLY_THE_INVENTORY_NAMES_A_FILE_TO_OTHERS = noClasses()
+    static final ArchRule NO_OTHER_PACKAGE_OPENS_FILES = noClasses()
             .that()
-            .resideOutsideOfPackages("io.millrace.store.io", "io.millrace.store.inventory")
+            .resideOutsideOfPackage("io.millrace.store.io")
             .should()
             .dependOnClassesThat()
             .haveFullyQualifiedName("java.io.File");
-
-    @ArchTest
-    static final ArchRule ONLY_THE_INVENTORY_KNOWS_CHRONICLE = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.millrace.store.inventory")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("net.openhft..");
 
     @ArchTest
     static final ArchRule ONLY_MEMORY_AND_ITS_SIMULATION_KNOW_CAFFEINE = noClasses()

@@ -32,7 +32,6 @@ public final class MemoryView {
             Map.entry("data", "library data"),
             Map.entry("unaccounted", "unaccounted"),
             Map.entry("index", "index"),
-            Map.entry("inventory", "inventory"),
             Map.entry("files", "other files"));
 
     private MemoryView() {}

@@ -41,10 +41,7 @@ public final class PurgeDriver {
     private static final int HOT = 10_000;
 
     private static final int PROBES = 2000;
-    /**
-     * Limit of objects that wait for their entry in the inventory (the table of stored objects), whose queue has 32,768
-     * entries.
-     */
+    /** Limit of objects that wait for their entry in the inventory (the table of stored objects). */
     private static final long BEHIND_MAX = 16_000;
 
     private static final long PAUSE_NANOS = 1_000_000;

@@ -46,7 +46,7 @@ final class TaggedStore implements AutoCloseable {
     private static final int CSS_EVERY = 100;
     private static final int OTHER_TAGS_WAITING_MAX = 10_000;
     private static final int BODY_BYTES = 8;
-    /** Disk space per object. The inventory (table of stored objects) has at most one entry per 2 KiB. */
+    /** Disk space per object. */
     private static final long BYTES_PER_OBJECT = 2200;
 
     private static final long RAM_BYTES = 64L << 20;

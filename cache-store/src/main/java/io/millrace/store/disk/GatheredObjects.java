@@ -46,7 +46,7 @@ final class GatheredObjects {
         /** Removes the key from the index although no tombstone (record of the removal) could be appended. */
         void forget(DiskKey key);
 
-        /** Called when the index has the record as the newest one of its key. */
+        /** Called when the index has the record as the newest one of its key. Throws no exception. */
         void stored(RecordBatch.Member member);
     }
 
@@ -115,6 +115,7 @@ final class GatheredObjects {
                         member.location(),
                         member.header().expiry(),
                         hits);
+                owner.stored(member);
                 return true;
             } catch (IOException e) {
                 member.failed(e);
@@ -132,9 +133,6 @@ final class GatheredObjects {
 
     private void report(RecordBatch.Member member) {
         try {
-            if (member.failure() == null) {
-                owner.stored(member);
-            }
             member.report();
         } catch (RuntimeException e) {
             // An exception in one callback must not prevent the other callbacks.

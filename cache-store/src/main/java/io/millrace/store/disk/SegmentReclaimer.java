@@ -80,6 +80,7 @@ final class SegmentReclaimer {
     private final SegmentFile segments;
     private final RecordReader reader;
     private final Runnable beforeCarrying;
+    private final VolumeWriter.OnStored onStored;
     /** The heads that were read for the present candidates, by location. */
     private final Map<Long, KeyHead> heads = new HashMap<>();
 
@@ -121,10 +122,17 @@ final class SegmentReclaimer {
      * Creates a reclaimer without candidates.
      *
      * @param beforeCarrying writes the batch of gathered objects to the log and the index
+     * @param onStored called for each copy of an object's newest record
      */
     SegmentReclaimer(
-            SegmentLog log, VolumeParts parts, SegmentFile segments, RecordReader reader, Runnable beforeCarrying) {
+            SegmentLog log,
+            VolumeParts parts,
+            SegmentFile segments,
+            RecordReader reader,
+            Runnable beforeCarrying,
+            VolumeWriter.OnStored onStored) {
         this.beforeCarrying = beforeCarrying;
+        this.onStored = onStored;
         this.log = log;
         this.index = parts.index();
         this.table = parts.table();
@@ -567,6 +575,10 @@ final class SegmentReclaimer {
             index.putBlock(entry.hashHigh(), entry.hashLow(), location, fewer);
         } else {
             index.put(entry.hashHigh(), entry.hashLow(), location, header.expiry(), fewer);
+            DiskKey key = new DiskKey(record.key(), entry.hashHigh(), entry.hashLow());
+            carried(header);
+            onStored.stored(header, key, location, null, record.head());
+            return;
         }
         carried(header);
     }
@@ -603,6 +615,7 @@ final class SegmentReclaimer {
             long location = log.write(header, null, key.bytes(), head.head(), content);
             index.put(entry.hashHigh(), entry.hashLow(), location, header.expiry(), Math.max(0, hits - 1));
             carried(header);
+            onStored.stored(header, key, location, null, head.head());
         } finally {
             head.release();
         }

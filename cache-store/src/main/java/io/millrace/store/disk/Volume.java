@@ -102,13 +102,10 @@ public final class Volume {
         health = new VolumeHealth(
                 parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::onOffline);
         membership = new VolumeMembership(parts.file(), parts.superblock(), health);
-        writer = new VolumeWriter(
-                parts,
-                segments,
-                log,
-                health,
-                (header, key, location, receiver) -> listener.stored(this, header, key, location, receiver));
-        reclaimer = new SegmentReclaimer(log, parts, segments, reader, writer::writeBatch);
+        VolumeWriter.OnStored onStored =
+                (header, key, location, receiver, head) -> listener.stored(this, header, key, location, receiver, head);
+        writer = new VolumeWriter(parts, segments, log, health, onStored);
+        reclaimer = new SegmentReclaimer(log, parts, segments, reader, writer::writeBatch, onStored);
         log.reclaimer(reclaimer);
         if (rebuild == null) {
             reclaimer.enable();
@@ -278,6 +275,21 @@ public final class Volume {
      */
     public long sequence(int segment) {
         return table.sequence(segment);
+    }
+
+    /** Like {@link #segmentBegunAfter}, with the sequence number and the tag of the segment. Any thread. */
+    public SegmentTable.@Nullable Begun firstBegunAfter(long sequence) {
+        return table.firstBegunAfter(sequence);
+    }
+
+    /** Returns the sequence number of the newest segment with records; 0 if there is none. Any thread. */
+    public long newestSegment() {
+        return table.newestBegun();
+    }
+
+    /** Returns the number of segments. */
+    public int segments() {
+        return table.segments();
     }
 
     /** Releases a {@link #pin}. */

@@ -49,7 +49,18 @@ final class VolumeWriter {
 
     /** The callback that receives the location of an object's newest record. */
     interface OnStored {
-        void stored(RecordHeader header, DiskKey key, long location, @Nullable RecordAppendCallback receiver);
+        /**
+         * Called after the index has the record.
+         *
+         * @param receiver receives the result of the append after this call; null if not known
+         * @param head the encoded head, borrowed; null if {@code receiver} is known
+         */
+        void stored(
+                RecordHeader header,
+                DiskKey key,
+                long location,
+                @Nullable RecordAppendCallback receiver,
+                @Nullable ByteBuf head);
     }
 
     VolumeWriter(VolumeParts parts, SegmentFile segments, SegmentLog log, VolumeHealth health, OnStored onStored) {
@@ -91,7 +102,7 @@ final class VolumeWriter {
 
         @Override
         public void stored(RecordBatch.Member member) {
-            onStored.stored(member.header(), member.key(), member.location(), member.callback());
+            onStored.stored(member.header(), member.key(), member.location(), member.callback(), null);
         }
     }
 
@@ -126,8 +137,9 @@ final class VolumeWriter {
             // The new head keeps the hit count.
             int hits = index.hits(key.hashHigh(), key.hashLow());
             index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
+            // The inventory learns of the record before a tombstone can begin the next segment.
+            onStored.stored(header, key, location, null, head);
             succeeded();
-            onStored.stored(header, key, location, null);
         } catch (IOException e) {
             forget(key);
             throw health.failed(e);

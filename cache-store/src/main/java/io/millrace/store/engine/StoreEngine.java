@@ -49,6 +49,7 @@ import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -232,14 +233,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 RecordHeader header,
                 DiskKey key,
                 long location,
-                @Nullable RecordAppendCallback receiver) {
+                @Nullable RecordAppendCallback receiver,
+                @Nullable ByteBuf encodedHead) {
             H head = receiver instanceof ObjectStoring<?> change ? (H) change.head() : null;
-            inventories.stored(volume, header, key, location, head);
+            inventories.stored(volume, header, key, location, head, encodedHead);
         }
 
         @Override
         public void stopping(Volume volume, boolean closed) {
-            inventories.stopping(volume, closed);
+            inventories.stopping(volume);
         }
     }
 

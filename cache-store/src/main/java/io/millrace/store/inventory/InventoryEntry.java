@@ -11,21 +11,26 @@ import org.jspecify.annotations.Nullable;
  * The entry of one object in the inventory (the table of stored objects for listings). Little-endian encoding:
  *
  * <pre>
- *    0  8  location of the object's newest record
- *    8  8  length of the whole body, -1 while unknown
- *   16  4  length of the encoded head
- *   20  4  expiry, seconds since the epoch, unsigned
- *   24  4  when the object was stored, seconds since the epoch, unsigned
- *   28  1  flags: bit 0 is set if the whole body is stored
- *   29  1  number of tags
- *   30  2  length of the text
- *   32  4  length of the key
- *   36     key, text (UTF-8), then per tag: length (1 byte), tag (UTF-8)
+ *    0  4  length of the entry in bytes
+ *    4  4  offset of the object's record in its segment
+ *    8  8  hash of the key, upper half
+ *   16  8  hash of the key, lower half
+ *   24  8  length of the whole body, -1 while unknown
+ *   32  4  length of the encoded head
+ *   36  4  expiry, seconds since the epoch, unsigned
+ *   40  4  when the object was stored, seconds since the epoch, unsigned
+ *   44  1  flags: bit 0 is set if the whole body is stored
+ *   45  1  number of tags
+ *   46  2  length of the text
+ *   48  4  length of the key
+ *   52     key, text (UTF-8), then per tag: length (1 byte), tag (UTF-8)
  * </pre>
  *
  * <p>Immutable; the key's array is borrowed and never changed.
  *
- * @param location location of the object's newest record
+ * @param offset offset of the object's record in its segment
+ * @param hashHigh upper half of the key's hash
+ * @param hashLow lower half of the key's hash
  * @param bodyLength length of the whole body in bytes, -1 while unknown
  * @param headLength length of the encoded head in bytes
  * @param expiry time at which the object is no longer worth keeping, in seconds since the epoch, unsigned
@@ -37,7 +42,9 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record InventoryEntry(
-        long location,
+        long offset,
+        long hashHigh,
+        long hashLow,
         long bodyLength,
         int headLength,
         int expiry,
@@ -47,7 +54,7 @@ public record InventoryEntry(
         String text,
         List<String> tags) {
     /** Bytes before the key. */
-    static final int FIXED_BYTES = 36;
+    static final int FIXED_BYTES = 52;
 
     /** Maximum bytes of the text; a longer one is truncated. */
     static final int TEXT_BYTES_MAX = 1024;
@@ -57,88 +64,114 @@ public record InventoryEntry(
 
     static final int TAG_BYTES_MAX = 255;
 
-    byte[] encode() {
+    /** Encodes the entry. */
+    public byte[] encode() {
         byte[] textBytes = text.getBytes(StandardCharsets.UTF_8);
         int textLength = Math.min(textBytes.length, TEXT_BYTES_MAX);
-        List<byte[]> kept = new ArrayList<>(tags.size());
+        List<byte[]> encodedTags = tags.isEmpty() ? List.of() : encodedTags();
         int length = FIXED_BYTES + key.length + textLength;
-        for (String tag : tags) {
-            byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
-            if (bytes.length <= TAG_BYTES_MAX && kept.size() < TAGS_MAX) {
-                kept.add(bytes);
-                length += 1 + bytes.length;
-            }
+        for (byte[] tag : encodedTags) {
+            length += 1 + tag.length;
         }
         ByteBuffer out = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-        out.putLong(location)
-                .putLong(bodyLength)
-                .putInt(headLength)
-                .putInt(expiry)
-                .putInt(storedAt);
-        out.put((byte) (isWhole ? 1 : 0)).put((byte) kept.size()).putShort((short) textLength);
+        out.putInt(length).putInt((int) offset).putLong(hashHigh).putLong(hashLow);
+        out.putLong(bodyLength).putInt(headLength).putInt(expiry).putInt(storedAt);
+        out.put((byte) (isWhole ? 1 : 0)).put((byte) encodedTags.size()).putShort((short) textLength);
         out.putInt(key.length).put(key).put(textBytes, 0, textLength);
-        for (byte[] tag : kept) {
+        for (byte[] tag : encodedTags) {
             out.put((byte) tag.length).put(tag);
         }
         return out.array();
     }
 
-    /** Returns the location in an encoded entry; 0 if it is invalid. */
-    static long location(byte[] encoded) {
-        return encoded.length < FIXED_BYTES ? 0 : little(encoded).getLong(0);
+    private List<byte[]> encodedTags() {
+        List<byte[]> kept = new ArrayList<>(tags.size());
+        for (String tag : tags) {
+            byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
+            if (bytes.length <= TAG_BYTES_MAX && kept.size() < TAGS_MAX) {
+                kept.add(bytes);
+            }
+        }
+        return kept;
     }
 
-    /** Returns the key in an encoded entry; null if it is invalid. */
-    static byte @Nullable [] key(byte[] encoded) {
-        if (encoded.length < FIXED_BYTES) {
-            return null;
-        }
-        int length = little(encoded).getInt(32);
-        if (length < 0 || length > encoded.length - FIXED_BYTES) {
-            return null;
-        }
-        byte[] key = new byte[length];
-        System.arraycopy(encoded, FIXED_BYTES, key, 0, length);
+    /**
+     * Returns the length of the encoded entry that starts at an index of a little-endian buffer; 0 if there is no valid
+     * entry.
+     */
+    public static int length(ByteBuffer in, int at) {
+        int left = in.limit() - at;
+        int length = left < FIXED_BYTES ? 0 : in.getInt(at);
+        return length >= FIXED_BYTES
+                        && length <= left
+                        && in.getInt(at + 48) >= 0
+                        && in.getInt(at + 48) <= length - FIXED_BYTES
+                ? length
+                : 0;
+    }
+
+    /** Returns the offset of the record in an encoded entry. */
+    public static long offset(ByteBuffer in, int at) {
+        return Integer.toUnsignedLong(in.getInt(at + 4));
+    }
+
+    /** Returns the upper half of the hash in an encoded entry. */
+    public static long hashHigh(ByteBuffer in, int at) {
+        return in.getLong(at + 8);
+    }
+
+    /** Returns the lower half of the hash in an encoded entry. */
+    public static long hashLow(ByteBuffer in, int at) {
+        return in.getLong(at + 16);
+    }
+
+    /** Returns a copy of the key in an encoded entry. */
+    public static byte[] key(ByteBuffer in, int at) {
+        byte[] key = new byte[in.getInt(at + 48)];
+        in.get(at + FIXED_BYTES, key);
         return key;
     }
 
-    /** Decodes an entry; null if it is invalid. */
-    static @Nullable InventoryEntry decode(byte[] encoded) {
-        byte[] key = key(encoded);
-        if (key == null) {
+    /** Decodes the entry at an index for which {@link #length} is not 0; null if its text or tags are invalid. */
+    public static @Nullable InventoryEntry decode(ByteBuffer in, int at) {
+        byte[] key = key(in, at);
+        int end = at + in.getInt(at);
+        int next = at + FIXED_BYTES + key.length;
+        String text = text(in, next, in.getShort(at + 46) & 0xFFFF, end);
+        if (text == null) {
             return null;
         }
-        ByteBuffer in = little(encoded);
-        int textLength = in.getShort(30) & 0xFFFF;
-        int at = FIXED_BYTES + key.length;
-        if (textLength > encoded.length - at) {
-            return null;
-        }
-        String text = new String(encoded, at, textLength, StandardCharsets.UTF_8);
-        at += textLength;
+        next += in.getShort(at + 46) & 0xFFFF;
         List<String> tags = new ArrayList<>();
-        for (int i = in.get(29) & 0xFF; i > 0; i--) {
-            int length = at < encoded.length ? encoded[at] & 0xFF : encoded.length;
-            if (length > encoded.length - at - 1) {
+        for (int i = in.get(at + 45) & 0xFF; i > 0; i--) {
+            int length = next < end ? in.get(next) & 0xFF : 0;
+            String tag = text(in, next + 1, length, end);
+            if (tag == null) {
                 return null;
             }
-            tags.add(new String(encoded, at + 1, length, StandardCharsets.UTF_8));
-            at += 1 + length;
+            tags.add(tag);
+            next += 1 + length;
         }
-        boolean whole = (in.get(28) & 1) != 0;
         return new InventoryEntry(
-                in.getLong(0),
-                in.getLong(8),
-                in.getInt(16),
-                in.getInt(20),
-                in.getInt(24),
-                whole,
+                offset(in, at),
+                hashHigh(in, at),
+                hashLow(in, at),
+                in.getLong(at + 24),
+                in.getInt(at + 32),
+                in.getInt(at + 36),
+                in.getInt(at + 40),
+                (in.get(at + 44) & 1) != 0,
                 key,
                 text,
                 List.copyOf(tags));
     }
 
-    private static ByteBuffer little(byte[] encoded) {
-        return ByteBuffer.wrap(encoded).order(ByteOrder.LITTLE_ENDIAN);
+    private static @Nullable String text(ByteBuffer in, int at, int length, int end) {
+        if (length > end - at) {
+            return null;
+        }
+        byte[] bytes = new byte[length];
+        in.get(at, bytes);
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 }

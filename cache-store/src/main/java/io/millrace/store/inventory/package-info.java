@@ -1,7 +1,7 @@
 /**
- * The inventory of stored objects for listings and searches: one Chronicle Map per volume. Requests never wait for it.
- * No other package uses Chronicle. The package does not know volumes or records: the engine adds entries and removes
- * obsolete ones.
+ * The inventory of stored objects for listings and searches: one list for each segment of a volume, in a file of its
+ * own. Requests never wait for it. The package does not know volumes or records: the engine adds entries, and
+ * determines which of them are obsolete.
  */
 @NullMarked
 package io.millrace.store.inventory;

@@ -79,9 +79,4 @@ public interface FileIo {
      * still in the page cache. The id is empty if the platform does not provide it; then assume a reboot.
      */
     String bootId();
-
-    /** Returns true if other libraries can open the same files by their path; false for files in memory. */
-    default boolean hasRealPaths() {
-        return false;
-    }
 }

@@ -118,9 +118,4 @@ public final class SystemFileIo implements FileIo {
             return "";
         }
     }
-
-    @Override
-    public boolean hasRealPaths() {
-        return true;
-    }
 }

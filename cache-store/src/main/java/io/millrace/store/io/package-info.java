@@ -1,7 +1,6 @@
 /**
  * The store's access to the file system. All operations use {@link io.millrace.store.io.FileIo}, so that tests can use
- * an implementation that fails, writes only partly, and loses data that was not forced. Only Chronicle Map, which the
- * inventory (table of stored objects) uses, accesses its file without this interface.
+ * an implementation that fails, writes only partly, and loses data that was not forced.
  */
 @NullMarked
 package io.millrace.store.io;

@@ -19,6 +19,7 @@ import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.StoreFile;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -63,7 +64,8 @@ class VolumeFaultTest {
         }
 
         @Override
-        public void stored(Volume in, RecordHeader header, DiskKey key, long location, RecordAppendCallback told) {
+        public void stored(
+                Volume in, RecordHeader header, DiskKey key, long location, RecordAppendCallback told, ByteBuf head) {
             // This test lists no objects.
         }
 

@@ -93,6 +93,7 @@ class FaultMatrixTest {
         INVENTORY(0, test -> {
             test.rubbish("inventory");
             test.rubbish("inventory.state");
+            test.rubbish("object-lists/1.list");
         });
 
         private final int lossMax;

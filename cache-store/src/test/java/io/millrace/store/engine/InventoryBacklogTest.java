@@ -10,7 +10,6 @@ import io.millrace.store.ListedObject;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
-import io.millrace.store.engine.listing.Inventories;
 import io.millrace.store.io.SystemFileIo;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
@@ -141,63 +140,6 @@ class InventoryBacklogTest {
         test.put("first", "head", TestStore.body(1, 100));
         test.sync();
         Listings.awaiting().until(() -> Listings.whole(test.store).size() == 1);
-    }
-
-    @Test
-    void headsThatWaitAreBounded_andTheRecordsOfFurtherOnesRead() {
-        String head = "x".repeat(100_000);
-        int waiting = (int) Inventories.QUEUE_HEAD_BYTES_MAX / new TextHead.Codec().heapBytes(TextHead.of(head));
-        try (TestStore test = open(64 << 20, 0, 1 << 20)) {
-            putFirst(test);
-            long before = TextHead.Codec.DECODED.sum();
-            for (int round = 1; round <= 2; round++) {
-                try (Hold hold = Hold.in(test)) {
-                    for (int i = 0; i < 2 * waiting; i++) {
-                        test.put("key" + round + "." + i, head, TestStore.body(1, 100));
-                    }
-                    test.sync();
-                    hold.end();
-                }
-                assertEquals(1 + round * 2 * waiting, Listings.whole(test.store).size());
-                assertEquals((long) round * waiting, TextHead.Codec.DECODED.sum() - before);
-            }
-        }
-    }
-
-    /** The objects are long and few, and are stored again and again. Each waiting change has its own key. */
-    @Test
-    void keysThatWaitAreBoundedLikeHeads() {
-        int keys = 50;
-        int keyBytes = 4000;
-        int waiting = (int) Inventories.QUEUE_HEAD_BYTES_MAX / keyBytes;
-        try (TestStore test = open(64 << 20, 0, 1 << 20)) {
-            putFirst(test);
-            putLong(test, keys, keyBytes);
-            assertEquals(1 + keys, Listings.whole(test.store).size());
-            long before = TextHead.Codec.DECODED.sum();
-            try (Hold hold = Hold.in(test)) {
-                for (int put = 0; put < waiting + keys; put += keys) {
-                    putLong(test, keys, keyBytes);
-                }
-                for (int i = 0; i < 4 * keys; i++) {
-                    test.put("further" + i, "head", TestStore.body(1, 100));
-                }
-                test.sync();
-                hold.end();
-            }
-            assertEquals(1 + 5 * keys, Listings.whole(test.store).size());
-            long read = TextHead.Codec.DECODED.sum() - before;
-            // The listing that blocked the thread may have read the long objects, because they had moved.
-            assertTrue(read > 2L * keys, () -> "records read: " + read);
-        }
-    }
-
-    private static void putLong(TestStore test, int keys, int keyBytes) {
-        for (int i = 0; i < keys; i++) {
-            String name = "key" + (1000 + i);
-            test.put(name + "x".repeat(keyBytes - name.length()), "head", TestStore.body(1, 100));
-        }
-        test.sync();
     }
 
     @Test

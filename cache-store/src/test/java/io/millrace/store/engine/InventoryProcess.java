@@ -7,11 +7,11 @@ import io.millrace.store.io.SystemFileIo;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A JVM that stores objects in a loop. Tests start and kill it. Arguments: directory, action. */
+/** A JVM that stores objects in a loop. Tests start and kill it. Argument: directory. */
 final class InventoryProcess {
     private InventoryProcess() {}
 
-    /** With {@code store}, stores in a loop and prints when the inventory is open; with {@code list}, lists once. */
+    /** Stores in a loop, and prints when the inventory is open. */
     public static void main(String[] arguments) {
         StoreConfig.Builder config = StoreConfig.builder()
                 .diskAdmission(DiskAdmission.ALWAYS)
@@ -19,15 +19,6 @@ final class InventoryProcess {
                 .inventoryDelayNanos(0)
                 .volumes(List.of(new VolumeConfig(Path.of(arguments[0]), 16 << 20)));
         TestStore test = new TestStore(config, new SystemFileIo());
-        if (arguments[1].equals("list")) {
-            test.put("http://host/a", "head", TestStore.body(1, 100));
-            System.out.println("obstacle: "
-                    + Listings.list(test.store, null, new Listings.Collected(key -> true, 1))
-                            .obstacle());
-            System.out.println("head: " + test.head("http://host/a"));
-            test.close();
-            return;
-        }
         Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
         System.out.println("open");
         for (long i = 0; ; i++) {

@@ -10,16 +10,22 @@ import java.util.List;
 public final class FullDiskIo implements FileIo {
     private final SystemFileIo io = new SystemFileIo();
     private final String fileName;
+    private volatile boolean full = true;
 
     /** @param fileName name of the file that finds no space */
     public FullDiskIo(String fileName) {
         this.fileName = fileName;
     }
 
+    /** From now on the file finds space. */
+    public void freeSpace() {
+        full = false;
+    }
+
     @Override
     public StoreFile open(Path file) throws IOException {
         StoreFile opened = io.open(file);
-        return file.endsWith(fileName) ? new Full(opened) : opened;
+        return full && file.endsWith(fileName) ? new Full(opened) : opened;
     }
 
     @Override
@@ -75,11 +81,6 @@ public final class FullDiskIo implements FileIo {
     @Override
     public String bootId() {
         return io.bootId();
-    }
-
-    @Override
-    public boolean hasRealPaths() {
-        return true;
     }
 
     private record Full(StoreFile file) implements StoreFile {

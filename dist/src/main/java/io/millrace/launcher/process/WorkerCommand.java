@@ -61,15 +61,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
             Map.of("MALLOC_MMAP_THRESHOLD_", "524288", "MALLOC_ARENA_MAX", "4");
 
     /**
-     * JDK packages that are opened for Netty's access to direct memory and for the store. With {@code -cp}, the
-     * manifest of a jar cannot open them.
+     * JDK packages that are opened for Netty's access to direct memory. With {@code -cp}, the manifest of a jar cannot
+     * open them.
      */
-    private static final List<String> OPENS = List.of(
-            "java.base/java.lang",
-            "java.base/java.lang.reflect",
-            "java.base/java.nio",
-            "java.base/jdk.internal.misc",
-            "java.base/sun.nio.ch");
+    private static final List<String> OPENS = List.of("java.base/java.nio", "java.base/jdk.internal.misc");
 
     /** First JDK release with which Netty uses Unsafe only if a JVM option permits it. */
     private static final int FEATURE_RESTRICTING_UNSAFE = 24;
@@ -277,7 +272,6 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
         options.add("--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED");
         options.add("-Dio.netty.tryReflectionSetAccessible=true");
-        options.add("-Dchronicle.analytics.disable=true");
         if (trimsNativeHeap(release(javaHome()))) {
             options.add(TRIM_OPTION);
         }

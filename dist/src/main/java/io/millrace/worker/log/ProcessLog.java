@@ -19,12 +19,9 @@ public final class ProcessLog {
     /** System properties that selected the configuration while Log4j wrote the program log. */
     private static final List<String> LOG4J = List.of("log4j2.configurationFile", "log4j.configurationFile");
 
-    /**
-     * Netty reports at its start which of its fast paths are missing; only its warnings are for operators. Chronicle
-     * Map warns about native libraries that it does not need; the store itself reports faults of its inventory.
-     */
-    private static final String CONFIGURATION = "handlers = " + ProcessLogHandler.class.getName()
-            + "\n.level = INFO\nio.netty.level = WARNING\nnet.openhft.level = SEVERE\n";
+    /** Netty reports at its start which of its fast paths are missing; only its warnings are for operators. */
+    private static final String CONFIGURATION =
+            "handlers = " + ProcessLogHandler.class.getName() + "\n.level = INFO\nio.netty.level = WARNING\n";
 
     private ProcessLog() {}
 

@@ -21,8 +21,7 @@ final class LoggingProgram {
         log.info("info");
         InternalLoggerFactory.getInstance("io.netty.Loop").info("info of Netty");
         InternalLoggerFactory.getInstance("io.netty.Loop").warn("warning of Netty");
-        LoggerFactory.getLogger("net.openhft.Map").warn("warning of Chronicle");
-        LoggerFactory.getLogger("net.openhft.Map").error("error of Chronicle");
+        LoggerFactory.getLogger("com.example.Library").error("error of a library");
         System.getLogger("io.millrace.Jdk").log(System.Logger.Level.INFO, "info of the JDK");
     }
 }

@@ -18,7 +18,7 @@ class ProcessLogTest {
     private static final List<String> USUAL = List.of(
             "<6>Program: info",
             "<4>Loop: warning of Netty",
-            "<3>Map: error of Chronicle",
+            "<3>Library: error of a library",
             "<6>Jdk: info of the JDK",
             "<6>Program: in a shutdown hook");
 
@@ -67,7 +67,7 @@ class ProcessLogTest {
                 io.millrace.Program.level = FINE
                 """);
         assertEquals(
-                List.of("<7>Program: debug", "<6>Program: info", "<3>Map: error of Chronicle"),
+                List.of("<7>Program: debug", "<6>Program: info", "<3>Library: error of a library"),
                 run("-Djava.util.logging.config.file=" + file));
     }
 }

@@ -131,15 +131,14 @@ public enum StorageMetric implements Metric {
             "millrace_inventory_entries",
             Kind.GAUGE,
             "entries",
-            "Entries of the inventory that millctl cache list reads, including outdated ones that are not removed"
-                    + " yet."),
-    INVENTORY_BYTES(
-            "millrace_inventory_bytes", Kind.GAUGE, "bytes", "Bytes of the inventory's files, all of them mapped."),
+            "Entries of the inventory that millctl cache list reads, including those of objects that are no longer"
+                    + " stored; these go when their segment is reclaimed."),
+    INVENTORY_BYTES("millrace_inventory_bytes", Kind.GAUGE, "bytes", "Bytes of the inventory's files."),
     INVENTORY_DROPPED(
             "millrace_inventory_dropped_total",
             Kind.COUNTER,
             "entries",
-            "Entries that the inventory could not add at once; they are read from the segments later.");
+            "Entries that could not be kept in memory or written; they are read from the stored objects later.");
 
     @SuppressWarnings("ImmutableEnumChecker") // a record of immutable values
     private final Definition definition;

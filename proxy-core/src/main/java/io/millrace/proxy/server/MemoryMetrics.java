@@ -81,8 +81,6 @@ public final class MemoryMetrics implements MemorySource {
         }
         metrics.supplyGauge(MetricFamily.MEMORY_ANONYMOUS, () -> snapshot().anonymous());
         mapped(metrics, "index", MemoryMap::index);
-        // The inventory is a table of stored objects, in a file of each volume.
-        mapped(metrics, "inventory", MemoryMap::inventory);
         mapped(metrics, "files", MemoryMap::files);
         metrics.supplyGauge(MetricFamily.CACHE_HEAP, () -> store.get().entryBytes());
         metrics.supplyGauge(MetricFamily.CACHE_HEAP_MAX, () -> store.get().entryBytesMax());
@@ -115,8 +113,6 @@ public final class MemoryMetrics implements MemorySource {
                         .toList(),
                 List.of(
                         new Part("index", now.map().index()),
-                        // The tables of stored objects.
-                        new Part("inventory", now.map().inventory()),
                         new Part("files", now.map().files())),
                 memory.refusedFills(),
                 memory.refusedReads(),

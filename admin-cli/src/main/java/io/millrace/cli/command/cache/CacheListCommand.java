@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         description = {
             "List the objects on disk page by page, or count them by host.",
-            "Objects stored a moment ago, or in RAM only, are not listed."
+            "Objects that are not on disk yet, or in RAM only, are not listed."
         },
         footer = {
             "",

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state of every segment of a volume. The auxiliary area of the index contains a copy, so that the next open of the
@@ -23,8 +24,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *   24  8  last verification of its records, seconds since the epoch; 0 never
  * </pre>
  *
- * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #withTag}, {@link #verifiedAt}, {@link #usedBytes} and
- * {@link #begunAfter} may be called from any thread. {@link #state} and {@link #sequence} may be called from any thread
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #withTag}, {@link #verifiedAt}, {@link #usedBytes},
+ * {@link #newestBegun}, {@link #firstBegunAfter} and {@link #begunAfter} may be called from any thread. {@link #state} and {@link #sequence} may be called from any thread
  * that has read the segment's tag before. All other methods are confined to the volume's writer thread.
  */
 public final class SegmentTable {
@@ -45,6 +46,15 @@ public final class SegmentTable {
             this.code = code;
         }
     }
+
+    /**
+     * A segment with records, at one moment.
+     *
+     * @param segment number of the segment
+     * @param sequence sequence number of the segment
+     * @param tag tag of the segment
+     */
+    public record Begun(int segment, long sequence, long tag) {}
 
     private static final int ENTRY_BYTES = 32;
     /** Bytes of an entry that its checksum covers. */
@@ -237,6 +247,44 @@ public final class SegmentTable {
             newest = Math.max(newest, sequence);
         }
         return newest;
+    }
+
+    /** Returns the highest sequence number of a segment with records; 0 if there is none. Any thread. */
+    public long newestBegun() {
+        long newest = 0;
+        for (int segment = 0; segment < tags.length(); segment++) {
+            Begun begun = begun(segment);
+            newest = begun == null ? newest : Math.max(newest, begun.sequence());
+        }
+        return newest;
+    }
+
+    /**
+     * Returns the oldest segment with records that was begun after that sequence number; null if there is none. Any
+     * thread; may miss segments that are being begun concurrently.
+     */
+    public @Nullable Begun firstBegunAfter(long after) {
+        Begun first = null;
+        // The search is descending, because segments are moved to lower numbers. So it finds a moved segment under its
+        // new number.
+        for (int segment = tags.length() - 1; segment >= 0; segment--) {
+            Begun begun = begun(segment);
+            if (begun != null && begun.sequence() > after && (first == null || begun.sequence() <= first.sequence())) {
+                first = begun;
+            }
+        }
+        return first;
+    }
+
+    private @Nullable Begun begun(int segment) {
+        while (true) {
+            long tag = tags.get(segment);
+            long sequence = sequences[segment];
+            // A segment loses its tag before it gets another sequence. So an unchanged tag belongs to the sequence.
+            if (tag == tags.get(segment)) {
+                return tag == 0 ? null : new Begun(segment, sequence, tag);
+            }
+        }
     }
 
     /** Returns the oldest sealed segment, -1 if there is none. */

@@ -12,6 +12,7 @@ import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.ThreadTimes;
+import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -21,42 +22,32 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.jctools.queues.MpscBlockingConsumerArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The inventories of a store's volumes, and the one thread that reads and writes them. An inventory is a file with an
- * entry for each stored object of a volume, used for listings. The thread begins its work some time after the store
- * opens, and has the lowest priority.
+ * The inventories of a store's volumes, and the one thread that reads and writes them. An inventory has an entry for
+ * each stored object of a volume, used for listings. The thread begins its work some time after the store opens, and has
+ * the lowest priority.
  *
  * <p>Thread-safe.
  */
 public final class Inventories<H> {
     private static final Logger LOG = LoggerFactory.getLogger(Inventories.class);
-    /** Limit of queued changes; further changes are read from the segments later. */
-    public static final int QUEUE_CHANGES_MAX = 1 << 15;
-
-    /**
-     * Limit of heap for the keys and heads of queued changes, as estimated by the codecs. Further changes are queued
-     * without key and head, and the thread reads their records from disk.
-     */
-    public static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
-
     private static final int LISTINGS_MAX = 8;
-    /** Maximum number of changes that are processed before the thread does other work. */
-    private static final int CHANGES_IN_A_ROW_MAX = 256;
-
+    /** Interval in which new entries are written to the lists. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Interval of work on incomplete inventories: at most 50 records per 10 ms, or 5000 per second. */
     private static final long WORK_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** Interval in which new entries are written during a listing or a fill. */
+    private static final long DRAIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final int RECORDS_PER_INTERVAL = 50;
-    /** Number of changes since the last work at which the store counts as busy: 2000 per second. */
-    private static final int CHANGES_PER_INTERVAL_BUSY = 20;
+    /** Number of new entries since the last work at which the store counts as busy: 2000 per second. */
+    private static final int ENTRIES_PER_INTERVAL_BUSY = 20;
     /**
      * Records per interval while the store is busy. Completing an inventory then takes little CPU time from requests.
      */
@@ -74,13 +65,6 @@ public final class Inventories<H> {
     private static final int WAIT_FACTOR = 3;
 
     private static final long PAUSE_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
-    /**
-     * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
-     */
-    private static final long BATCH_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    /** Timeout for queued changes when a volume is released. */
-    private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private final FileIo io;
     private final HeadCodec<H> codec;
@@ -91,24 +75,15 @@ public final class Inventories<H> {
     private final long opensAtNanos;
 
     private final long retryNanos;
-    private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
-    /** Tasks of the thread, which run before the queued changes. */
+    /** Tasks of the thread, which run before other work. */
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
     private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
     /** Number of listings that have not ended. */
     private final AtomicInteger listings = new AtomicInteger();
-    /** Estimated heap bytes of the queued changes. */
-    private final AtomicLong headBytes = new AtomicLong();
 
     private final Thread thread;
-    private final Change<H> wake = new Change<>(null, 0, 0, 0, null);
-    /**
-     * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
-     */
-    private volatile boolean awaitingBatch;
-
-    /** True after the first listing: inventories open without the initial delay. */
+    /** True when the inventories are due to be open: after the initial delay, or at the first listing. */
     private volatile boolean openNow;
 
     private volatile boolean closed;
@@ -118,44 +93,24 @@ public final class Inventories<H> {
     /** Time of the next work on incomplete inventories, on the scale of {@link System#nanoTime}. */
     private long nextWork;
 
-    /** Changes taken from the queue since the last work. */
-    private int changesTaken;
+    /** Time at which the recent entries are written next, on the scale of {@link System#nanoTime}. */
+    private long drainAt = System.nanoTime();
 
-    private record Change<H>(
-            @Nullable VolumeInventory<H> volume,
-            long hashHigh,
-            long hashLow,
-            long location,
-            VolumeInventory.@Nullable Description<H> description) {
-        int headBytes() {
-            return description == null ? 0 : description.headBytes();
-        }
-    }
+    /** Entries written since the last work. */
+    private long entriesWritten;
 
     /**
      * Starts the thread.
      *
      * @param offReason reason why the store has no inventory; null if it has one
-     * @param retryNanos time from a failed attempt to enlarge an inventory to the next one
+     * @param retryNanos time from an error to the next attempt to write an inventory
      */
-    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String offReason, long delayNanos, long retryNanos) {
-        this(io, codec, offReason, delayNanos, retryNanos, QUEUE_CHANGES_MAX);
-    }
-
-    /** Like the other constructor, with another limit of queued changes. */
     @SuppressWarnings("ThreadPriorityCheck") // a hint for the platform; nothing relies on it
-    public Inventories(
-            FileIo io,
-            HeadCodec<H> codec,
-            @Nullable String offReason,
-            long delayNanos,
-            long retryNanos,
-            int queueChangesMax) {
+    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String offReason, long delayNanos, long retryNanos) {
         this.retryNanos = retryNanos;
         this.io = io;
         this.codec = codec;
         this.offReason = offReason;
-        queue = new MpscBlockingConsumerArrayQueue<>(offReason == null ? queueChangesMax : 2);
         opensAtNanos = System.nanoTime() + delayNanos;
         thread = new FastThreadLocalThread(this::run, "millrace-store-inventory");
         thread.setDaemon(true);
@@ -168,48 +123,33 @@ public final class Inventories<H> {
     /** Adds a volume. Call in the order of the configuration. No effect for a volume added before. */
     public void add(Volume volume) {
         if (offReason == null && find(volume) == null) {
-            volumes.add(new VolumeInventory<>(io, codec, volume, retryNanos));
+            VolumeInventory<H> inventory = new VolumeInventory<>(io, codec, volume, retryNanos);
+            volumes.add(inventory);
+            inventory.attached();
         }
     }
 
     /**
-     * Records the location of an object's newest record. Called on the volume's thread.
+     * Reports an object's newest record. Called on the volume's thread.
      *
-     * @param head the object's head, so that the record need not be read; null if it must be read
+     * @param head the object's decoded head; null if {@code encodedHead} must be decoded
+     * @param encodedHead the encoded head, borrowed; null if {@code head} is known
      */
-    public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable H head) {
+    public void stored(
+            Volume volume,
+            RecordHeader header,
+            DiskKey key,
+            long location,
+            @Nullable H head,
+            @Nullable ByteBuf encodedHead) {
         VolumeInventory<H> inventory = find(volume);
-        if (inventory == null) {
-            return;
-        }
-        Change<H> change =
-                new Change<>(inventory, key.hashHigh(), key.hashLow(), location, described(header, key, head));
-        if (!queue.offer(change)) {
-            headBytes.addAndGet(-change.headBytes());
-            inventory.countMissedChange();
+        if (inventory != null && inventory.stored(header, key, location, head, encodedHead)) {
+            LockSupport.unpark(thread);
         }
     }
 
-    /**
-     * Returns the description of the object and counts its heap bytes. Returns null if {@code head} is null, or if the
-     * heap limit is reached.
-     */
-    private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
-        // The key counts too. If RAM evicts the object, only this queue holds the key, and clients choose its length.
-        int bytes = head == null ? 0 : key.bytes().length + codec.heapBytes(head);
-        if (head == null || headBytes.addAndGet(bytes) > QUEUE_HEAD_BYTES_MAX) {
-            headBytes.addAndGet(-bytes);
-            return null;
-        }
-        return new VolumeInventory.Description<>(header, key.bytes(), head, bytes);
-    }
-
-    /**
-     * Closes the volume's inventory. Does not use its file after the return. Blocks.
-     *
-     * @param forced whether the file is forced to the device
-     */
-    public void stopping(Volume volume, boolean forced) {
+    /** Closes the volume's inventory. Does not use its files after the return. Blocks. */
+    public void stopping(Volume volume) {
         VolumeInventory<H> inventory = find(volume);
         if (inventory == null || closed) {
             return;
@@ -218,8 +158,7 @@ public final class Inventories<H> {
         CountDownLatch done = new CountDownLatch(1);
         runOnThread(() -> {
             try {
-                drain();
-                inventory.close(forced);
+                inventory.close();
                 volumes.remove(inventory);
             } finally {
                 done.countDown();
@@ -245,17 +184,12 @@ public final class Inventories<H> {
     /** Queues a task for the thread, and wakes it. */
     private void runOnThread(Runnable task) {
         tasks.add(task);
-        // If the queue is full, the thread is awake anyway.
-        queue.offer(wake);
-        if (awaitingBatch) {
-            LockSupport.unpark(thread);
-        }
+        LockSupport.unpark(thread);
     }
 
     /** Implements {@link io.millrace.store.CacheStore#list}. */
     public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
-        long known = queue.currentProducerIndex();
-        InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), known, visitor, replyOn, reply);
+        InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), visitor, replyOn, reply);
         if (offReason != null || closed) {
             String why = offReason != null ? offReason : "the store is closed";
             replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
@@ -265,14 +199,18 @@ public final class Inventories<H> {
             replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
         } else {
             openNow = true;
-            runOnThread(() -> underWay.add(listing));
+            runOnThread(() -> {
+                // A listing finds all objects that were stored before it was requested.
+                drainAt = System.nanoTime();
+                underWay.add(listing);
+            });
         }
     }
 
     /** Implements {@link io.millrace.store.CacheStore#summary} for objects on disk. Confined to the thread. */
     public @Nullable HeadSummary summary(StoreKey key) {
         for (VolumeInventory<H> volume : volumes) {
-            HeadSummary summary = volume.summary(key);
+            HeadSummary summary = volume.descriptions().summary(key);
             if (summary != null) {
                 return summary;
             }
@@ -315,8 +253,6 @@ public final class Inventories<H> {
         while (!closed) {
             try {
                 step();
-            } catch (InterruptedException e) {
-                LOG.error("{}: the inventory's thread was interrupted and continues", thread.getName());
             } catch (RuntimeException | Error e) {
                 LOG.error("{}: an update of the inventory failed and will be repeated", thread.getName(), e);
             }
@@ -329,7 +265,7 @@ public final class Inventories<H> {
         }
     }
 
-    private void step() throws InterruptedException {
+    private void step() {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
             task.run();
         }
@@ -337,21 +273,50 @@ public final class Inventories<H> {
             return;
         }
         boolean opened = openWhenDue();
+        if (opened && isDrainDue()) {
+            for (VolumeInventory<H> volume : volumes) {
+                entriesWritten += volume.drain();
+            }
+        }
         if (!underWay.isEmpty()) {
             InventoryListing<H> listing = underWay.remove();
-            // Changes that were queued before the listing was requested are applied first.
-            if (queue.currentConsumerIndex() - listing.changesBefore() < 0 || listing.step(volumes)) {
+            if (listing.step(volumes)) {
                 underWay.add(listing);
             } else {
                 listings.decrementAndGet();
+                volumes.forEach(volume -> volume.descriptions().forgetSummaries());
             }
         }
         boolean more = opened && work();
-        take(underWay.isEmpty() ? waitNanos(opened, more) : 0);
+        if (underWay.isEmpty()) {
+            park(waitNanos(opened, more));
+        }
+    }
+
+    /** Returns true at an interval, so that few entries are not written as many small blocks during a listing. */
+    private boolean isDrainDue() {
+        long now = System.nanoTime();
+        boolean due = now - drainAt >= 0;
+        for (VolumeInventory<H> volume : volumes) {
+            due |= volume.isDue();
+        }
+        drainAt = due ? now + DRAIN_INTERVAL_NANOS : drainAt;
+        return due;
+    }
+
+    private void park(long nanos) {
+        LockSupport.parkNanos(this, nanos);
+        if (Thread.interrupted()) {
+            LOG.error("{}: the inventory's thread was interrupted and continues", thread.getName());
+        }
     }
 
     private boolean openWhenDue() {
-        if (!openNow && System.nanoTime() - opensAtNanos < 0) {
+        openNow |= System.nanoTime() - opensAtNanos >= 0;
+        for (VolumeInventory<H> volume : volumes) {
+            openNow |= volume.isDue();
+        }
+        if (!openNow) {
             return false;
         }
         for (VolumeInventory<H> volume : volumes) {
@@ -365,8 +330,8 @@ public final class Inventories<H> {
         boolean more = nextWork - now > 0;
         if (!more) {
             nextWork = now + WORK_INTERVAL_NANOS;
-            int records = changesTaken < CHANGES_PER_INTERVAL_BUSY ? RECORDS_PER_INTERVAL : RECORDS_PER_INTERVAL_BUSY;
-            changesTaken = 0;
+            int records = entriesWritten < ENTRIES_PER_INTERVAL_BUSY ? RECORDS_PER_INTERVAL : RECORDS_PER_INTERVAL_BUSY;
+            entriesWritten = 0;
             for (VolumeInventory<H> volume : volumes) {
                 more |= volume.isPaused(now) || work(volume, records);
             }
@@ -407,56 +372,5 @@ public final class Inventories<H> {
             return Math.max(1, opensAtNanos - System.nanoTime());
         }
         return more ? Math.max(1, nextWork - System.nanoTime()) : IDLE_NANOS;
-    }
-
-    private void take(long waitNanos) throws InterruptedException {
-        boolean opened = openNow || System.nanoTime() - opensAtNanos >= 0;
-        if (!opened) {
-            // Before the inventories are open, changes are dropped. An inventory that opens later lacks them, so it is
-            // filled from the segments.
-            apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
-            return;
-        }
-        Change<H> change = waitNanos == 0 ? queue.poll() : queue.poll(waitNanos, TimeUnit.NANOSECONDS);
-        int taken = 0;
-        while (change != null) {
-            apply(change);
-            change = ++taken < CHANGES_IN_A_ROW_MAX ? queue.poll() : null;
-        }
-        changesTaken += taken;
-        if (taken > 0 && taken < CHANGES_IN_A_ROW_MAX && waitNanos > 0) {
-            awaitBatch(Math.min(waitNanos, BATCH_DELAY_NANOS));
-        }
-    }
-
-    private void awaitBatch(long nanos) {
-        awaitingBatch = true;
-        // The thread must not park if a task was added before "awaitingBatch" was set, because that task did not wake
-        // the thread.
-        if (tasks.isEmpty()) {
-            LockSupport.parkNanos(this, nanos);
-        }
-        awaitingBatch = false;
-    }
-
-    private void apply(@Nullable Change<H> change) {
-        if (change != null && change.volume() != null) {
-            headBytes.addAndGet(-change.headBytes());
-            change.volume().stored(change.hashHigh(), change.hashLow(), change.location(), change.description());
-        }
-    }
-
-    private void drain() {
-        long until = System.nanoTime() + DRAIN_NANOS;
-        Change<H> change = queue.poll();
-        while (change != null) {
-            if (System.nanoTime() - until > 0 && change.volume() != null) {
-                headBytes.addAndGet(-change.headBytes());
-                change.volume().countMissedChange();
-            } else {
-                apply(change);
-            }
-            change = queue.poll();
-        }
     }
 }

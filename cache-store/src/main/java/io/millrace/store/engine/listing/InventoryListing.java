@@ -3,7 +3,6 @@ package io.millrace.store.engine.listing;
 import io.millrace.store.ListCallback;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
-import io.millrace.store.ListedObject;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,15 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listing of stored objects that is in progress. Each step processes one segment of the map in a volume's inventory
- * (its table of stored objects). Between steps the inventory's thread applies changes.
+ * A listing of stored objects that is in progress. Each step processes one block of entries of a volume's inventory (its
+ * table of stored objects). Between steps the inventory's thread writes new entries.
  *
  * <p>Confined to the inventory's thread.
  */
 final class InventoryListing<H> {
     private static final Logger LOG = LoggerFactory.getLogger(InventoryListing.class);
 
-    private final long changesBefore;
     private final ListVisitor visitor;
     private final Executor replyOn;
     private final ListCallback reply;
@@ -28,25 +26,12 @@ final class InventoryListing<H> {
     private boolean whole = true;
     private @Nullable String obstacle;
 
-    /** An object with its hash. */
-    record Found(long hashHigh, long hashLow, ListedObject object) {}
-
-    /**
-     * Creates a listing that has not begun.
-     *
-     * @param changesBefore number of changes queued before the listing was requested
-     */
-    InventoryListing(ListCursor from, long changesBefore, ListVisitor visitor, Executor replyOn, ListCallback reply) {
+    /** Creates a listing that has not begun. */
+    InventoryListing(ListCursor from, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         this.cursor = from;
-        this.changesBefore = changesBefore;
         this.visitor = visitor;
         this.replyOn = replyOn;
         this.reply = reply;
-    }
-
-    /** Returns the number of changes queued before the listing was requested, which it must include. */
-    long changesBefore() {
-        return changesBefore;
     }
 
     /** Performs one step; false if the listing has ended and replied. */
@@ -57,10 +42,13 @@ final class InventoryListing<H> {
             }
             while (cursor.volume() < volumes.size()) {
                 VolumeInventory<H> volume = volumes.get(cursor.volume());
-                if (volume.isOpen() && cursor.segment() < volume.segments()) {
-                    return showSegment(volume);
+                ListScan scan = volume.scan();
+                ListCursor from = cursor.last() == 0 ? cursor.until(scan.lastSegmentOfListing()) : cursor;
+                ListScan.Scanned scanned = volume.isOpen() ? scan.scan(from, visitor) : null;
+                if (scanned != null) {
+                    return show(scanned);
                 }
-                whole &= volume.isWhole();
+                whole &= scan.isWhole(from);
                 obstacle = volume.isOpen() ? obstacle : volume.obstacle();
                 cursor = ListCursor.ofVolume(cursor.volume() + 1);
             }
@@ -72,20 +60,15 @@ final class InventoryListing<H> {
         return false;
     }
 
-    private boolean showSegment(VolumeInventory<H> volume) {
-        // Checked for each segment: an inventory that is complete at the end may have lacked entries of this segment.
-        int segments = volume.segments();
-        whole &= volume.isWhole() && !cursor.isOfAnotherMap(segments);
-        List<Found> found = volume.scan(cursor.segment(), cursor, visitor);
-        found.sort((a, b) -> ListCursor.compare(a.hashHigh(), a.hashLow(), b.hashHigh(), b.hashLow()));
-        for (Found entry : found) {
-            if (!visitor.object(entry.object())) {
-                answer(new ListCursor(
-                        cursor.volume(), cursor.segment(), segments, true, entry.hashHigh(), entry.hashLow()));
+    private boolean show(ListScan.Scanned scanned) {
+        whole &= scanned.isWhole();
+        for (ListScan.Found found : scanned.found()) {
+            if (!visitor.object(found.object())) {
+                answer(found.after());
                 return false;
             }
         }
-        cursor = ListCursor.of(cursor.volume(), cursor.segment() + 1, segments);
+        cursor = scanned.next();
         if (visitor.goesOn()) {
             return true;
         }

@@ -3,42 +3,41 @@ package io.millrace.store.engine.listing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A position in a listing. Already processed are the entries of earlier volumes, of earlier segments, and of this
- * segment up to and including the hash. Here a segment is a part of the hash map that lists all stored objects of a
- * volume (the inventory), not a segment of the volume.
+ * A position in a listing. The listing visits the volumes in their order, in a volume the segments in the order in which
+ * they were begun, and in a segment the entries of its list.
  *
  * <p>Immutable.
  *
- * @param segments number of segments that the map had at this position; 0 if the position is before its first segment
- * @param hashSeen true if the hash is set; false if no entry of the segment was processed yet
+ * @param volume number of the volume; earlier volumes were visited
+ * @param last sequence number of the last segment that is visited on this volume, so that a listing ends although
+ *     new segments are begun all the time; 0 if the listing has not begun on this volume
+ * @param segment sequence number of the segment; earlier segments were visited
+ * @param block position of a block in the list of this segment; earlier blocks were visited
+ * @param entry number of entries of this block that were visited
  */
-record ListCursor(int volume, int segment, int segments, boolean hashSeen, long hashHigh, long hashLow) {
-    static final ListCursor START = new ListCursor(0, 0, 0, false, 0, 0);
+record ListCursor(int volume, long last, long segment, long block, int entry) {
+    static final ListCursor START = ofVolume(0);
     private static final int RADIX = 16;
+    private static final int PARTS = 5;
 
-    /** Returns the position before a segment of a map. */
-    static ListCursor of(int volume, int segment, int segments) {
-        return new ListCursor(volume, segment, segments, false, 0, 0);
-    }
-
-    /** Returns the position before the first segment of a volume's map. */
+    /** Returns the position before the first segment of a volume. */
     static ListCursor ofVolume(int volume) {
-        return new ListCursor(volume, 0, 0, false, 0, 0);
+        return new ListCursor(volume, 0, 0, 0, 0);
     }
 
-    /** Returns true if a larger map has replaced the map of this position during the listing. */
-    boolean isOfAnotherMap(int segmentsNow) {
-        return segments != segmentsNow && (segment > 0 || hashSeen);
+    /** Returns the position before the first segment of the volume, with the last segment to visit. */
+    ListCursor until(long lastSegment) {
+        return new ListCursor(volume, lastSegment, segment, block, entry);
     }
 
-    /** Returns true if the hash comes after this position in the order of the segment. */
-    boolean isBefore(long high, long low) {
-        return !hashSeen || compare(hashHigh, hashLow, high, low) < 0;
+    /** Returns the position before the first entry of a segment of this volume. */
+    ListCursor atSegment(long sequence) {
+        return new ListCursor(volume, last, sequence, 0, 0);
     }
 
-    static int compare(long highA, long lowA, long highB, long lowB) {
-        int byHigh = Long.compareUnsigned(highA, highB);
-        return byHigh != 0 ? byHigh : Long.compareUnsigned(lowA, lowB);
+    /** Returns the position after some entries of a block of this segment. */
+    ListCursor inBlock(long position, int entries) {
+        return new ListCursor(volume, last, segment, position, entries);
     }
 
     /** Parses the result of {@link #text}; null is the start of a listing. */
@@ -48,15 +47,14 @@ record ListCursor(int volume, int segment, int segments, boolean hashSeen, long 
         }
         String[] parts = text.split("\\.", -1);
         try {
-            if (parts.length == 3 || parts.length == 5) {
-                boolean hash = parts.length == 5;
+            if (parts.length == PARTS) {
                 int volume = Integer.parseUnsignedInt(parts[0], RADIX);
-                int segment = Integer.parseUnsignedInt(parts[1], RADIX);
-                int segments = Integer.parseUnsignedInt(parts[2], RADIX);
-                if (volume >= 0 && segment >= 0 && segments >= 0) {
-                    long high = hash ? Long.parseUnsignedLong(parts[3], RADIX) : 0;
-                    long low = hash ? Long.parseUnsignedLong(parts[4], RADIX) : 0;
-                    return new ListCursor(volume, segment, segments, hash, high, low);
+                long last = Long.parseUnsignedLong(parts[1], RADIX);
+                long segment = Long.parseUnsignedLong(parts[2], RADIX);
+                long block = Long.parseUnsignedLong(parts[3], RADIX);
+                int entry = Integer.parseUnsignedInt(parts[4], RADIX);
+                if (volume >= 0 && last >= 0 && segment >= 0 && block >= 0 && entry >= 0) {
+                    return new ListCursor(volume, last, segment, block, entry);
                 }
             }
         } catch (NumberFormatException e) {
@@ -67,8 +65,14 @@ record ListCursor(int volume, int segment, int segments, boolean hashSeen, long 
 
     /** Returns the position as hexadecimal numbers separated by dots. */
     String text() {
-        String place =
-                Integer.toHexString(volume) + '.' + Integer.toHexString(segment) + '.' + Integer.toHexString(segments);
-        return hashSeen ? place + '.' + Long.toHexString(hashHigh) + '.' + Long.toHexString(hashLow) : place;
+        return Integer.toHexString(volume)
+                + '.'
+                + Long.toHexString(last)
+                + '.'
+                + Long.toHexString(segment)
+                + '.'
+                + Long.toHexString(block)
+                + '.'
+                + Integer.toHexString(entry);
     }
 }

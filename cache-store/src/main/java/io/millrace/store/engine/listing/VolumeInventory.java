@@ -1,117 +1,150 @@
 package io.millrace.store.engine.listing;
 
 import io.millrace.store.HeadCodec;
-import io.millrace.store.HeadSummary;
-import io.millrace.store.ListVisitor;
-import io.millrace.store.ListedObject;
-import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeState;
-import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
-import io.millrace.store.disk.record.RecordType;
-import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import io.millrace.store.index.Location;
-import io.millrace.store.inventory.Inventory;
 import io.millrace.store.inventory.InventoryEntry;
-import io.millrace.store.inventory.InventoryException;
+import io.millrace.store.inventory.ObjectList;
+import io.millrace.store.inventory.RecentEntries;
 import io.millrace.store.io.FileIo;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the {@link Inventory} of one volume up to date. An inventory is a file with an entry for each stored object.
- * This class adds entries, removes obsolete ones, and completes the inventory after missed changes.
+ * Keeps the inventory of one volume: an {@link ObjectList} for each segment that holds records. The volume's thread
+ * reports each record of an object; the inventory's thread writes the entries to the lists.
  *
- * <p>An entry is valid if the volume's index has the entry's record as the newest of its key. Removals and reclaimed
- * segments are not reported to the inventory. Instead, a sweep checks the entries and removes invalid ones. After
- * missed changes, a fill reads the records of the segments at a limited rate.
+ * <pre>
+ *   volume's thread:     record appended → {@link RecentEntries} in memory
+ *   inventory's thread:                    → list of the active segment → covered when the next segment begins
+ * </pre>
+ *
+ * <p>An entry is valid if the volume's index has the entry's record as the newest of its key. Removals are not reported.
+ * The list of a segment is deleted when the segment was reclaimed. If a list lacks entries, a fill reads the heads of
+ * these objects at a limited rate.
  *
  * <p>Confined to the inventory's thread, except where stated.
  */
 final class VolumeInventory<H> {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeInventory.class);
-    /** Volume bytes per entry of a new inventory. If objects are smaller, a larger inventory replaces it. */
-    private static final long BYTES_PER_ENTRY = 32 * 1024;
-    /** Volume bytes per entry of the largest possible inventory. */
-    private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
-    /** Divisor: an inventory begins to grow when less than this fraction of its space is free. */
-    private static final long SPARE_DIVISOR = 4;
-    /** Bytes of a larger inventory that a step of work allocates on the device. */
-    private static final long ALLOCATED_BYTES = 4 << 20;
-    /** Limit of obsolete entries before a sweep: this number plus the objects divided by {@link #STALE_DIVISOR}. */
-    private static final long STALE_MAX = 256;
-
-    private static final long STALE_DIVISOR = 8;
+    /** Prefix of the files of the inventory of earlier versions. */
+    private static final String EARLIER_PREFIX = "inventory";
+    /** Interval of inspections during a fill. */
+    private static final long INSPECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Time without a dropped entry before the list of the active segment is filled. */
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final FileIo io;
-    private final HeadCodec<H> codec;
     private final Volume volume;
-    private final LongAdder missed = new LongAdder();
-    private volatile @Nullable Inventory inventory;
+    private final ObjectDescriptions<H> descriptions;
+    private final ListScan scan;
+    private final Path directory;
+    private final long retryNanos;
+    private final RecentEntries recent = new RecentEntries();
+    /** Sequence numbers of segments with an object whose entry is missing. Any thread. */
+    private final Set<Long> gaps = ConcurrentHashMap.newKeySet();
+
+    private final LongAdder dropped = new LongAdder();
+    /** The lists by the sequence number of their segment. */
+    private final TreeMap<Long, Part> parts = new TreeMap<>();
+
     private volatile @Nullable String obstacle = "the inventory is not open yet";
-    private volatile boolean stopping;
-    /** Set from any thread: a change was missed. */
-    private volatile boolean behind;
-    /** True if every stored object has an entry, except for changes in the queue. */
+    /** True if every stored object has an entry, except objects in {@link #gaps}. */
     private volatile boolean whole;
 
-    private boolean tried;
-    /** Number of entries that did not fit. */
-    private volatile long dropped;
-    /** True if this inventory lacks entries, but {@link #growth} contains all of them. */
-    private boolean completeAfterGrowth;
+    private volatile long entries;
+    private volatile long fileBytes;
+    /** True after the two fields below are set. */
+    private volatile boolean attached;
+    /** Set from any thread: the work in progress ends soon. */
+    private volatile boolean stopping;
+    /** Time of the last entry that was dropped, on the scale of {@link System#nanoTime}. Any thread. */
+    private volatile long droppedAtNanos;
+
+    /** Sequence number of the newest segment when the volume's records began to be reported. */
+    private long newestAtAttach;
+    /** Sequence number of the last record when the volume's records began to be reported. */
+    private long appliedAtAttach;
+
+    private boolean opened;
+    /** Time of the next inspection during a fill, on the scale of {@link System#nanoTime}. */
+    private long inspectAtNanos;
+    /** True after an error, until the next attempt. */
+    private boolean failing;
+    /** Time of the last error, on the scale of {@link System#nanoTime}. */
+    private long failedAtNanos;
+    /** The lists of segments up to this sequence number are complete. */
+    private long completeTo;
+    /** The fill in progress; null for none. */
+    private @Nullable ListFill fill;
+    /** Sequence number of the segment of {@link #fill}. */
+    private long fillSegment;
     /** Time until which no work is done, on the scale of {@link System#nanoTime}. */
     private long pausedUntil = System.nanoTime();
 
-    /** Segment of the map that is swept next; -1 if no sweep is in progress. */
-    private int sweepAt = -1;
-    /** Entries that scans have removed since the last sweep ended. */
-    private long swept;
-    /** Sequence of the segment that the fill began last, 0 before the first; -1 if no fill is in progress. */
-    private long filledTo = -1;
+    /** The list of a segment, and what is known about it. */
+    private static final class Part {
+        final ObjectList list;
+        /** True if each object of the segment has an entry or will get one from the recent entries. */
+        boolean complete;
+        /** True if a fill has completed the list: records that the index did not have then have no entry. */
+        boolean filledByIndex;
+        /** True if a record could not be read, until {@link #retryAtNanos}. */
+        boolean unreadable;
 
-    private long droppedBeforeFill;
-    /** True if a sweep since the start of the fill made room for entries that did not fit. */
-    private boolean roomMade;
+        long retryAtNanos;
+        /**
+         * Offsets of the records that a fill found, as numbers of units; their recent entries are duplicates. Null if
+         * there was no fill while the segment was active.
+         */
+        @Nullable
+        BitSet filled;
 
-    private @Nullable SegmentSummary filling;
-    private int fillingNext;
-    /** A larger inventory, to which the entries are copied; null if none is needed. */
-    private @Nullable Inventory growth;
-    /** True if the blocks of {@link #growth} are allocated on the device. Then it gets all new entries too. */
-    private boolean growthAllocated;
+        Part(ObjectList list, boolean complete) {
+            this.list = list;
+            this.complete = complete;
+        }
+    }
 
-    /** Segment of the map that is copied next. */
-    private int copiedTo;
-    /** True if no larger inventory could be created at the last attempt. */
-    private boolean growthFailed;
-
-    private long growthFailedAtNanos;
-    private final long retryNanos;
-
-    /** @param retryNanos time from a failed attempt to create a larger inventory to the next one */
+    /** @param retryNanos time from an error to the next attempt to write a list */
     VolumeInventory(FileIo io, HeadCodec<H> codec, Volume volume, long retryNanos) {
         this.io = io;
         this.retryNanos = retryNanos;
-        this.codec = codec;
         this.volume = volume;
+        descriptions = new ObjectDescriptions<>(codec, volume);
+        scan = new ListScan(this);
+        directory = ObjectList.directory(volume.directory());
     }
 
     Volume volume() {
         return volume;
     }
 
-    /** Counts a change that was not queued. Any thread. */
-    void countMissedChange() {
-        missed.increment();
-        behind = true;
+    /** Returns the reader of the lists. */
+    ListScan scan() {
+        return scan;
+    }
+
+    ObjectDescriptions<H> descriptions() {
+        return descriptions;
     }
 
     /** Requests that the work in progress ends soon. Any thread. */
@@ -119,264 +152,226 @@ final class VolumeInventory<H> {
         stopping = true;
     }
 
-    /** Returns true if there is an inventory. Any thread. */
-    boolean isOpen() {
-        return inventory != null;
+    /** Call once, when records of the volume are being reported. Any thread. */
+    void attached() {
+        newestAtAttach = volume.newestSegment();
+        appliedAtAttach = volume.state() == VolumeState.ONLINE ? volume.appliedSequence() : ObjectList.NOTHING;
+        attached = true;
     }
 
-    /** Returns the reason why there is no inventory. Any thread. */
+    /**
+     * Reports the newest record of an object. Called on the volume's thread. Throws no exception.
+     *
+     * @param head the decoded head; null if {@code encodedHead} must be decoded
+     * @param encodedHead the encoded head; borrowed
+     * @return true if the inventory's thread should write entries now
+     */
+    boolean stored(RecordHeader header, DiskKey key, long location, @Nullable H head, @Nullable ByteBuf encodedHead) {
+        long segment = header.sequence() >>> 32;
+        boolean added = false;
+        try {
+            byte[] entry = descriptions.encoded(header, key, location, head, encodedHead);
+            added = entry == null || recent.add(segment, header.tag(), entry);
+        } catch (RuntimeException | Error e) {
+            LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
+        }
+        if (!added) {
+            droppedAtNanos = System.nanoTime();
+            gaps.add(segment);
+            dropped.increment();
+        }
+        return recent.isDue();
+    }
+
+    /** Returns true if the recent entries need much memory. Any thread. */
+    boolean isDue() {
+        return recent.isDue();
+    }
+
+    /** Returns true if the lists can be read and written. Any thread. */
+    boolean isOpen() {
+        return obstacle == null;
+    }
+
+    /** Returns the reason why the lists cannot be read or written; null if they can. Any thread. */
     @Nullable
     String obstacle() {
-        return inventory == null ? volume.directory() + ": " + obstacle : null;
+        String reason = obstacle;
+        return reason == null ? null : volume.directory() + ": " + reason;
     }
 
     /** Returns true if the inventory contains every object. Any thread. */
     boolean isWhole() {
-        return inventory != null && whole && !behind && volume.state() == VolumeState.ONLINE;
+        return isOpen() && whole && gaps.isEmpty() && volume.state() == VolumeState.ONLINE;
     }
 
     /** Returns the number of entries. Any thread. */
     long entries() {
-        Inventory open = inventory;
-        return open == null ? 0 : open.entries();
+        return entries;
     }
 
-    /** Returns the bytes of the file. Any thread. */
+    /** Returns the bytes of the files. Any thread. */
     long fileBytes() {
-        Inventory open = inventory;
-        return open == null ? 0 : open.fileBytes();
+        return fileBytes;
     }
 
-    /** Returns the number of entries that did not fit and of missed changes. Any thread. */
+    /** Returns the number of entries that were not kept and had to be written from the segments. Any thread. */
     long dropped() {
-        return missed.sum() + dropped;
+        return dropped.sum();
     }
 
-    int segments() {
-        Inventory open = inventory;
-        return open == null ? 0 : open.segments();
-    }
-
-    /** Opens the inventory, unless this was tried before. */
+    /** Opens the lists, unless this was done before. */
     void open() {
-        if (tried) {
+        if (opened || !attached) {
             return;
         }
-        tried = true;
-        long entriesExpected = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY);
+        opened = true;
+        openLists();
+    }
+
+    private void openLists() {
         try {
-            Inventory opened = Inventory.open(io, volume.directory(), volume.id(), entriesExpected, () -> !stopping);
-            whole = opened.isUpTo(volume.appliedSequence());
-            inventory = opened;
-            if (!whole) {
-                beginFill();
+            for (Path earlier : io.list(volume.directory(), EARLIER_PREFIX)) {
+                io.delete(earlier);
             }
-            LOG.debug("{}: inventory of {} entries is open, whole={}", volume.directory(), opened.entries(), whole);
+            io.createDirectories(directory);
+            List<Long> listed = ObjectList.segments(io, directory);
+            for (SegmentTable.Begun segment = volume.firstBegunAfter(0);
+                    segment != null;
+                    segment = volume.firstBegunAfter(segment.sequence())) {
+                part(segment);
+            }
+            for (long sequence : listed) {
+                if (!parts.containsKey(sequence)) {
+                    ObjectList.delete(io, directory, sequence);
+                }
+            }
+            obstacle = null;
+            inspect();
+            count();
+            LOG.debug("{}: inventory of {} entries is open", volume.directory(), entries);
         } catch (IOException | RuntimeException | Error e) {
-            giveUp(e);
+            fail(e);
         }
     }
 
-    private void giveUp(Throwable why) {
+    private Part part(SegmentTable.Begun segment) throws IOException {
+        return part(segment.sequence(), segment.tag());
+    }
+
+    /** Returns the list of a segment, and opens it if necessary. */
+    private Part part(long sequence, long tag) throws IOException {
+        Part known = parts.get(sequence);
+        if (known != null && known.list.tag() == tag) {
+            return known;
+        }
+        ObjectList list = ObjectList.open(io, directory, sequence, tag);
+        boolean complete = sequence > newestAtAttach
+                || list.coveredTo() == ObjectList.ALL
+                // A rebuild of the index may find records that the index did not have before.
+                || (list.coveredTo() == ObjectList.INDEXED && appliedAtAttach != ObjectList.NOTHING)
+                || (sequence == newestAtAttach && list.coveredTo() >= 0 && list.coveredTo() == appliedAtAttach);
+        Part made = new Part(list, complete);
+        parts.put(sequence, made);
+        return made;
+    }
+
+    private void fail(Throwable why) {
         obstacle = why.getMessage() == null ? why.toString() : why.getMessage();
+        failing = true;
+        failedAtNanos = System.nanoTime();
+        completeTo = 0;
+        fill = null;
         LOG.warn(
-                "{}: the inventory cannot be used, so stored objects are not listed: {}", volume.directory(), obstacle);
+                "{}: the inventory cannot be written, so stored objects are not listed; another attempt follows: {}",
+                volume.directory(),
+                obstacle);
         LOG.debug("inventory failed", why);
-        abandonGrowth();
-        Inventory open = inventory;
-        inventory = null;
-        if (open != null) {
-            try {
-                open.abandon();
-            } catch (IOException | RuntimeException | Error e) {
-                LOG.warn("{}: inventory cannot be deleted: {}", volume.directory(), e.toString());
-            }
-        }
     }
 
-    private void abandonGrowth() {
-        Inventory larger = growth;
-        growth = null;
-        if (larger != null) {
-            try {
-                larger.abandon();
-            } catch (IOException | RuntimeException | Error e) {
-                LOG.warn("{}: a larger inventory cannot be deleted: {}", volume.directory(), e.toString());
-            }
+    /** Ends the failure if its time is over. Returns true if the lists can be written. */
+    private boolean recovered() {
+        if (failing && System.nanoTime() - failedAtNanos >= retryNanos) {
+            failing = false;
+            openLists();
         }
+        return !failing;
     }
 
     /**
-     * The content of an object's record, so that the record need not be read. The key is borrowed and never changed.
+     * Writes the recent entries to the lists.
      *
-     * @param headBytes heap bytes of the key and the head
+     * @return the number of entries
      */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Description<H>(RecordHeader header, byte[] key, H head, int headBytes) {}
-
-    /**
-     * Adds the entry of an object whose newest record was at the location when this change was queued.
-     *
-     * @param known the description of the object; null if the record must be read
-     */
-    void stored(long hashHigh, long hashLow, long location, @Nullable Description<H> known) {
-        Inventory open = inventory;
-        long now = open == null ? Location.NONE : volume.find(hashHigh, hashLow);
-        if (open == null || now == Location.NONE) {
-            return;
+    long drain() {
+        long taken = 0;
+        if (opened) {
+            // So many runs contain all entries that were added before this call.
+            int left = RecentEntries.CHUNKS_MAX + 1;
+            for (RecentEntries.Run run = recent.take(); run != null; run = left > 0 ? recent.take() : null) {
+                taken += run.count();
+                write(run);
+                left--;
+            }
         }
+        if (taken > 0) {
+            count();
+        }
+        return taken;
+    }
+
+    private void write(RecentEntries.Run run) {
         try {
-            if (now == location) {
-                enter(open, hashHigh, hashLow, known == null ? describe(location) : describe(known, location));
-            } else if (open.location(hashHigh, hashLow) == Location.NONE) {
-                // The object has a newer record. If the object was replaced, another change follows. If reclaim moved
-                // the record, no change follows, so the entry is added now.
-                enter(open, hashHigh, hashLow, describe(now));
+            if (!failing) {
+                Part part = part(run.segment(), run.tag());
+                BitSet filled = part.filled;
+                if (filled == null) {
+                    part.list.append(run.bytes(), run.from(), run.length(), run.count());
+                } else {
+                    writeUnfilled(run, part.list, filled);
+                }
+                return;
             }
-        } catch (RuntimeException | Error e) {
-            giveUp(e);
+        } catch (IOException | RuntimeException | Error e) {
+            fail(e);
         }
+        droppedAtNanos = System.nanoTime();
+        gaps.add(run.segment());
+        dropped.add(run.count());
     }
 
-    private void enter(Inventory open, long hashHigh, long hashLow, @Nullable InventoryEntry entry) {
-        if (entry != null) {
-            put(open, hashHigh, hashLow, entry);
-        }
-    }
-
-    private void put(Inventory open, long hashHigh, long hashLow, InventoryEntry entry) {
-        Inventory larger = growth;
-        boolean kept = larger != null && growthAllocated && larger.put(hashHigh, hashLow, entry);
-        if (!open.put(hashHigh, hashLow, entry)) {
-            completeAfterGrowth = kept && (whole || completeAfterGrowth);
-            whole = false;
-            if (!kept) {
-                long more = dropped + 1;
-                dropped = more;
-                sweepAt = sweepAt < 0 ? 0 : sweepAt;
+    /** Writes the entries of records that a fill has not found. */
+    private static void writeUnfilled(RecentEntries.Run run, ObjectList list, BitSet filled) throws IOException {
+        ByteBuffer in =
+                ByteBuffer.wrap(run.bytes()).order(ByteOrder.LITTLE_ENDIAN).limit(run.from() + run.length());
+        byte[] kept = new byte[run.length()];
+        int keptBytes = 0;
+        int keptCount = 0;
+        int at = run.from();
+        for (int length = InventoryEntry.length(in, at); length > 0; length = InventoryEntry.length(in, at)) {
+            int unit = ListFill.unit(InventoryEntry.offset(in, at));
+            if (!filled.get(unit)) {
+                filled.set(unit);
+                in.get(at, kept, keptBytes, length);
+                keptBytes += length;
+                keptCount++;
             }
+            at += length;
+        }
+        if (keptCount > 0) {
+            list.append(kept, 0, keptBytes, keptCount);
         }
     }
 
-    /** Reads the record at the location; null if it cannot be read or is not an object. */
-    private @Nullable InventoryEntry describe(long location) {
-        int segment = Location.segment(location);
-        long tag = volume.pin(segment);
-        if (tag == 0) {
-            return null;
+    private void count() {
+        long sum = 0;
+        long bytes = 0;
+        for (Part part : parts.values()) {
+            sum += part.list.entries();
+            bytes += part.list.bytes();
         }
-        try {
-            DiskRecord record = volume.reader().readHead(segment, Location.offset(location), tag);
-            try {
-                RecordHeader header = record.header();
-                boolean isObject = header.type() == RecordType.COMPLETE || header.type() == RecordType.HEAD;
-                return isObject ? entry(record.key(), header, codec.decode(record.head()), location) : null;
-            } finally {
-                record.release();
-            }
-        } catch (IOException | RuntimeException e) {
-            // The next open of the object detects the error and handles it.
-            LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
-            return null;
-        } finally {
-            volume.unpin(segment);
-        }
-    }
-
-    private @Nullable InventoryEntry describe(Description<H> known, long location) {
-        try {
-            return entry(known.key(), known.header(), known.head(), location);
-        } catch (RuntimeException e) {
-            // A head that cannot be described affects no other entry, like a head that cannot be read.
-            LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
-            return null;
-        }
-    }
-
-    private InventoryEntry entry(byte[] key, RecordHeader header, H head, long location) {
-        HeadSummary summary = codec.summary(head);
-        long storedAt = Math.max(0, Math.min(summary.storedAtSeconds(), 0xFFFF_FFFFL));
-        return new InventoryEntry(
-                location,
-                header.bodyLength(),
-                header.headLength(),
-                header.expiry(),
-                (int) storedAt,
-                header.has(RecordHeader.FLAG_WHOLE),
-                key,
-                summary.text(),
-                summary.tags());
-    }
-
-    /**
-     * Scans a segment of the inventory's map. Removes obsolete entries, updates entries of moved objects, and returns
-     * the entries after the cursor that the visitor wants.
-     */
-    List<InventoryListing.Found> scan(int segment, ListCursor after, ListVisitor visitor) {
-        List<InventoryListing.Found> found = new ArrayList<>();
-        Inventory open = inventory;
-        if (open == null) {
-            return found;
-        }
-        List<long[]> moved = new ArrayList<>();
-        boolean online = volume.state() == VolumeState.ONLINE;
-        open.forEach(segment, (high, low, encoded) -> {
-            long now = volume.find(high, low);
-            if (now == Location.NONE) {
-                swept += online ? 1 : 0;
-                return !online;
-            }
-            if (now != Inventory.location(encoded)) {
-                moved.add(new long[] {high, low, now});
-            } else if (after.isBefore(high, low)) {
-                byte[] key = Inventory.key(encoded);
-                InventoryEntry entry = key != null && visitor.wants(key) ? Inventory.decode(encoded) : null;
-                add(found, high, low, entry);
-            }
-            return true;
-        });
-        for (long[] entry : moved) {
-            InventoryEntry now = describe(entry[2]);
-            enter(open, entry[0], entry[1], now);
-            boolean wanted = now != null && after.isBefore(entry[0], entry[1]) && visitor.wants(now.key());
-            add(found, entry[0], entry[1], wanted ? now : null);
-        }
-        return found;
-    }
-
-    private void add(List<InventoryListing.Found> found, long high, long low, @Nullable InventoryEntry entry) {
-        if (entry != null) {
-            ListedObject object = new ListedObject(
-                    entry.key(),
-                    volume.directory(),
-                    Location.segment(entry.location()),
-                    Location.offset(entry.location()),
-                    entry.headLength(),
-                    entry.bodyLength(),
-                    entry.isWhole(),
-                    Integer.toUnsignedLong(entry.expiry()),
-                    summary(entry));
-            found.add(new InventoryListing.Found(high, low, object));
-        }
-    }
-
-    /** Returns the summary of the object of a key; null if the volume does not have the key. */
-    @Nullable
-    HeadSummary summary(StoreKey key) {
-        Inventory open = inventory;
-        long now = open == null ? Location.NONE : volume.find(key.hashHigh(), key.hashLow());
-        if (open == null || now == Location.NONE) {
-            return null;
-        }
-        InventoryEntry entry = open.entry(key.hashHigh(), key.hashLow());
-        if (entry == null || entry.location() != now) {
-            entry = describe(now);
-        }
-        return entry == null || !Arrays.equals(entry.key(), key.bytes()) ? null : summary(entry);
-    }
-
-    private static HeadSummary summary(InventoryEntry entry) {
-        return new HeadSummary(Integer.toUnsignedLong(entry.storedAt()), entry.text(), entry.tags());
+        entries = sum;
+        fileBytes = bytes;
     }
 
     /** Returns true until the pause after the last step has ended. */
@@ -389,245 +384,266 @@ final class VolumeInventory<H> {
         pausedUntil = System.nanoTime() + nanos;
     }
 
+    /** Returns true if a fill is in progress. */
+    boolean hasWork() {
+        return fill != null;
+    }
+
+    /** Returns the list of a segment; null if no object of the segment was reported. */
+    @Nullable
+    ObjectList list(long sequence) {
+        Part part = parts.get(sequence);
+        return part == null ? null : part.list;
+    }
+
+    /** Returns true if the list of a segment has an entry for each object of the segment. */
+    boolean isComplete(long sequence) {
+        Part part = parts.get(sequence);
+        // Without a list, the segment has no objects if all its records were reported.
+        boolean complete = part == null ? sequence > newestAtAttach : part.complete;
+        return complete && !gaps.contains(sequence);
+    }
+
+    /** Requests that the list of a segment is completed, because a block is damaged. */
+    void markIncomplete(long sequence) {
+        Part part = parts.get(sequence);
+        if (part != null) {
+            part.complete = false;
+            completeTo = Math.min(completeTo, sequence - 1);
+            whole = false;
+        }
+    }
+
+    /** Returns true if the work in progress must end soon. */
+    boolean isStopping() {
+        return stopping;
+    }
+
+    /** Returns true if the location is that of the record at an offset of the segment with that tag. */
+    static boolean isAt(long location, long offset, long tag) {
+        // The number of the segment is not compared, because the volume may move a segment when it is shrunk.
+        return location != Location.NONE
+                && Location.offset(location) == offset
+                && Location.tag(location) == (int) (tag & 0xFF);
+    }
+
     /**
-     * Performs a limited step of the fill, sweep or growth.
+     * Performs a limited step of a fill, or begins one if a list is incomplete.
      *
      * @param records limit of records to read
      * @return true if work remains
      */
     boolean work(int records) {
-        Inventory open = inventory;
-        if (open == null || volume.state() != VolumeState.ONLINE) {
+        if (!opened || volume.state() != VolumeState.ONLINE || !recovered()) {
             return false;
         }
+        ListFill current = fill;
         try {
-            boolean begun = hasWork();
-            startDueWork(open);
-            Inventory larger = growth;
-            if (!begun) {
-                // This step only schedules the work. The next step performs it, because the caller measures the time of
-                // a step only if work was scheduled before.
-                return hasWork();
+            if (current == null) {
+                // This step only schedules the fill. The next step performs it, because the caller measures the time of
+                // a step only if a fill was scheduled before.
+                inspect();
+            } else {
+                step(current, records);
+                if (System.nanoTime() - inspectAtNanos >= 0) {
+                    inspect();
+                }
             }
-            if (larger != null) {
-                grow(open, larger);
-            } else if (sweepAt >= 0) {
-                sweep(open);
-            } else if (filledTo >= 0) {
-                fill(open, records);
-            }
+            count();
         } catch (IOException | RuntimeException | Error e) {
-            giveUp(e);
+            fail(e);
         }
-        return hasWork();
+        // After a fill, the next list is inspected.
+        return fill != null || current != null;
     }
 
-    /** Returns true if a growth, sweep or fill is in progress. */
-    boolean hasWork() {
-        return isOpen() && (growth != null || sweepAt >= 0 || filledTo >= 0);
-    }
-
-    private void startDueWork(Inventory open) {
-        long objects = volume.entries();
-        if (sweepAt < 0 && open.entries() > objects + objects / STALE_DIVISOR + STALE_MAX) {
-            sweepAt = 0;
-        }
-        if (behind) {
-            whole = false;
-            behind = false;
-            completeAfterGrowth = false;
-            beginFill();
-        }
-        long most = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY_MIN);
-        boolean full = objects > open.entriesMax() - open.entriesMax() / SPARE_DIVISOR;
-        if (full && growth == null && open.entriesMax() < most && mayGrowNow()) {
-            beginGrowth(open, Math.min(most, objects * 2));
-        }
-    }
-
-    private boolean mayGrowNow() {
-        return !growthFailed || System.nanoTime() - growthFailedAtNanos >= retryNanos;
-    }
-
-    /** Creates a larger inventory, because there are more objects than expected. Then its entries are copied. */
-    private void beginGrowth(Inventory open, long entriesExpected) {
+    private void step(ListFill current, int records) {
         try {
-            growth = open.createLarger(entriesExpected);
-            growthAllocated = false;
-            copiedTo = 0;
-            growthFailed = false;
+            if (current.step(records)) {
+                finish(current);
+            }
         } catch (IOException e) {
-            reportGrowthFailure(open, e);
+            LOG.warn(
+                    "{}: objects of a segment are not listed; another attempt follows: {}",
+                    volume.directory(),
+                    e.toString());
+            postpone(fillSegment);
         }
     }
 
-    private void reportGrowthFailure(Inventory open, IOException why) {
-        growthFailed = true;
-        growthFailedAtNanos = System.nanoTime();
-        LOG.warn(
-                "{}: the inventory of {} entries cannot grow, so that listings are incomplete; another attempt"
-                        + " follows: {}",
-                volume.directory(),
-                open.entriesMax(),
-                why.getMessage());
+    /** Ends the fill of a segment that cannot be read or written, until the next attempt. */
+    private void postpone(long sequence) {
+        fill = null;
+        Part part = parts.get(sequence);
+        if (part != null) {
+            part.complete = false;
+            part.unreadable = true;
+            part.retryAtNanos = System.nanoTime() + retryNanos;
+        }
+    }
+
+    /** Deletes the lists of reclaimed segments, covers those of sealed segments, and begins a fill if one is needed. */
+    private void inspect() throws IOException {
+        inspectAtNanos = System.nanoTime() + INSPECTION_NANOS;
+        long newest = volume.newestSegment();
+        // Everything that was reported before the newest segment began is written afterwards.
+        drain();
+        if (failing) {
+            return;
+        }
+        deleteReclaimed();
+        coverSealed(newest);
+        SegmentTable.Begun incomplete = firstIncomplete(newest);
+        if (incomplete != null && fill == null && !stopping) {
+            beginFill(incomplete);
+        }
+    }
+
+    /** Adds a coverage block to the complete lists of segments before the newest one. */
+    private void coverSealed(long newest) throws IOException {
+        for (Map.Entry<Long, Part> entry : parts.headMap(newest).entrySet()) {
+            Part part = entry.getValue();
+            long coverage = part.filledByIndex ? ObjectList.INDEXED : ObjectList.ALL;
+            if (part.complete && part.list.coveredTo() < ObjectList.INDEXED && !gaps.contains(entry.getKey())) {
+                part.list.cover(coverage);
+            }
+            if (fill == null || fillSegment != entry.getKey()) {
+                part.filled = null;
+            }
+        }
+    }
+
+    private void deleteReclaimed() throws IOException {
+        SegmentTable.Begun oldest = volume.firstBegunAfter(0);
+        long first = oldest == null ? Long.MAX_VALUE : oldest.sequence();
+        if (fillSegment < first) {
+            fill = null;
+        }
+        while (!parts.isEmpty() && parts.firstKey() < first) {
+            long sequence = parts.firstKey();
+            ObjectList.delete(io, directory, sequence);
+            parts.remove(sequence);
+        }
+        gaps.removeIf(sequence -> sequence < first);
     }
 
     /**
-     * Allocates a part of the larger inventory. If all is allocated, copies a segment of the map. The larger inventory
-     * replaces the other one after the last segment.
+     * Determines whether all lists are complete. Returns the oldest segment whose list is incomplete and can be filled
+     * now; null if there is none.
      */
-    private void grow(Inventory open, Inventory larger) throws IOException {
-        if (!growthAllocated) {
-            try {
-                growthAllocated = larger.allocate(ALLOCATED_BYTES);
-            } catch (InventoryException e) {
-                reportGrowthFailure(open, e);
-                abandonGrowth();
-            }
-            return;
+    private SegmentTable.@Nullable Begun firstIncomplete(long newest) throws IOException {
+        for (long sequence : gaps) {
+            completeTo = Math.min(completeTo, sequence - 1);
         }
-        open.copyTo(larger, copiedTo++);
-        if (copiedTo < open.segments()) {
-            return;
-        }
-        growth = null;
-        sweepAt = -1;
-        long more = dropped + larger.dropped();
-        dropped = more;
-        boolean complete = (whole || completeAfterGrowth) && larger.dropped() == 0;
-        whole &= complete;
-        completeAfterGrowth = false;
-        inventory = larger;
-        open.replaceBy(larger);
-        if (complete) {
-            whole = true;
-        } else {
-            // The larger inventory lacks the entries that did not fit into the smaller one.
-            beginFill();
-        }
-        LOG.debug("{}: inventory of {} entries has grown, whole={}", volume.directory(), larger.entries(), whole);
-    }
-
-    /** A visitor that wants no object. A scan with this visitor only removes and updates entries. */
-    private static final ListVisitor NOBODY = new ListVisitor() {
-        @Override
-        public boolean wants(byte[] key) {
-            return false;
-        }
-
-        @Override
-        public boolean object(ListedObject object) {
-            return false;
-        }
-    };
-
-    private void sweep(Inventory open) {
-        scan(sweepAt, ListCursor.START, NOBODY);
-        sweepAt++;
-        if (sweepAt >= open.segments()) {
-            sweepAt = -1;
-            // Entries that did not fit may fit now.
-            if (swept > 0 && !whole && filledTo < 0) {
-                beginFill();
+        boolean all = true;
+        SegmentTable.Begun found = null;
+        for (SegmentTable.Begun segment = volume.firstBegunAfter(completeTo);
+                segment != null;
+                segment = volume.firstBegunAfter(segment.sequence())) {
+            Part part = part(segment);
+            if (part.complete && !gaps.contains(segment.sequence())) {
+                completeTo = all && segment.sequence() < newest ? segment.sequence() : completeTo;
             } else {
-                roomMade |= swept > 0;
-            }
-            swept = 0;
-        }
-    }
-
-    private void beginFill() {
-        filledTo = 0;
-        filling = null;
-        droppedBeforeFill = dropped;
-        roomMade = false;
-    }
-
-    /**
-     * Adds missing entries from the segments, oldest segments first. Reclaim moves records from an old segment to the
-     * newest, so that each moved record is found in one of the two.
-     */
-    private void fill(Inventory open, int records) {
-        int left = records;
-        while (left > 0 && filledTo >= 0) {
-            SegmentSummary summary = filling;
-            if (summary == null) {
-                left--;
-                beginSegment(open);
-            } else if (fillingNext == summary.size()) {
-                filling = null;
-            } else {
-                left -= addIfMissing(open, summary.entry(fillingNext++));
+                all = false;
+                found = found == null && isFillDue(part, segment.sequence() == newest) ? segment : found;
             }
         }
+        whole = all;
+        return found;
     }
 
-    private void beginSegment(Inventory open) {
-        int segment = volume.segmentBegunAfter(filledTo);
-        if (segment < 0) {
-            filledTo = -1;
-            whole = dropped == droppedBeforeFill;
-            LOG.debug("{}: inventory of {} entries is written, whole={}", volume.directory(), open.entries(), whole);
-            if (!whole && roomMade) {
-                beginFill();
-            }
-            return;
+    /** Returns true if the incomplete list can be filled now. */
+    private boolean isFillDue(Part part, boolean isNewest) {
+        long now = System.nanoTime();
+        if (part.unreadable) {
+            return now - part.retryAtNanos >= 0;
         }
-        long tag = volume.pin(segment);
+        // While entries are dropped, a fill of the active segment would be incomplete at its end.
+        return !isNewest || gaps.isEmpty() || now - droppedAtNanos >= QUIET_NANOS;
+    }
+
+    private void beginFill(SegmentTable.Begun segment) throws IOException {
+        long tag = volume.pin(segment.segment());
         if (tag == 0) {
             // The segment was reclaimed or moved just now. The next call determines again which segment follows.
             return;
         }
         try {
-            // If another segment is the first one now, this one was reclaimed before it was pinned.
-            if (volume.segmentBegunAfter(filledTo) != segment) {
+            if (tag != segment.tag()) {
                 return;
             }
-            filledTo = volume.sequence(segment);
-            filling = volume.records(segment, tag);
-            fillingNext = 0;
+            Part part = part(segment);
+            part.complete = false;
+            part.unreadable = false;
+            // An entry that is dropped from now on makes a new gap.
+            gaps.remove(segment.sequence());
+            drain();
+            BitSet described = described(part.list);
+            fill = new ListFill(
+                    volume, part.list, volume.records(segment.segment(), tag), described, descriptions::describe);
+            fillSegment = segment.sequence();
+            part.filled = described;
         } catch (IOException e) {
-            LOG.debug("{}: segment {}: {}", volume.directory(), segment, e.toString());
+            LOG.warn(
+                    "{}: objects of segment {} are not listed; another attempt follows: {}",
+                    volume.directory(),
+                    segment.segment(),
+                    e.toString());
+            postpone(segment.sequence());
         } finally {
-            volume.unpin(segment);
+            volume.unpin(segment.segment());
         }
     }
 
-    /** Adds the entry of the record's object if it is missing or outdated. Returns the number of records read. */
-    private int addIfMissing(Inventory open, SegmentSummary.@Nullable Entry record) {
-        if (record == null || (record.type() != RecordType.COMPLETE && record.type() != RecordType.HEAD)) {
-            return 0;
-        }
-        // Uses the current location, because the object may have been moved since the segment was listed.
-        long now = volume.find(record.hashHigh(), record.hashLow());
-        if (now != Location.NONE && open.location(record.hashHigh(), record.hashLow()) != now) {
-            enter(open, record.hashHigh(), record.hashLow(), describe(now));
-            return 1;
-        }
-        return 0;
-    }
-
-    /**
-     * Closes the inventory cleanly.
-     *
-     * @param forced whether to force it to the device
-     */
-    void close(boolean forced) {
-        Inventory open = inventory;
-        if (open == null) {
-            return;
-        }
-        obstacle = "the volume is being handed over or closed";
-        abandonGrowth();
-        inventory = null;
+    private BitSet described(ObjectList list) throws IOException {
         try {
-            if (volume.state() == VolumeState.ONLINE) {
-                open.close(volume.appliedSequence(), whole && !behind, forced);
-            } else {
-                open.abandon();
+            return ListFill.described(list, () -> !stopping);
+        } catch (IOException e) {
+            LOG.info("{}: the list of a segment is written again: {}", volume.directory(), e.getMessage());
+            list.clear();
+            return new BitSet();
+        }
+    }
+
+    private void finish(ListFill finished) {
+        fill = null;
+        Part part = parts.get(fillSegment);
+        if (part != null && part.list == finished.list()) {
+            part.complete = true;
+        }
+        LOG.debug(
+                "{}: the list of a segment is complete: entries={}",
+                volume.directory(),
+                finished.list().entries());
+    }
+
+    /** Writes the recent entries, so that the next open need not read records. */
+    void close() {
+        if (!opened) {
+            open();
+        }
+        drain();
+        if (isOpen() && volume.state() == VolumeState.ONLINE) {
+            cover();
+        }
+        fill = null;
+        opened = false;
+        obstacle = "the volume is being handed over or closed";
+    }
+
+    private void cover() {
+        try {
+            long newest = volume.newestSegment();
+            coverSealed(newest);
+            SegmentTable.Begun segment = volume.firstBegunAfter(newest - 1);
+            if (segment != null) {
+                Part part = part(segment);
+                if (part.complete && !gaps.contains(newest)) {
+                    part.list.cover(volume.appliedSequence());
+                }
             }
         } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{}: the inventory cannot be closed and will be rebuilt: {}", volume.directory(), e.toString());
+            LOG.warn("{}: the inventory cannot be closed and will be completed: {}", volume.directory(), e.toString());
         }
     }
 }

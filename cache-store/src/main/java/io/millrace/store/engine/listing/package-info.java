@@ -1,6 +1,6 @@
 /**
  * Listings and searches of the inventories of all volumes. An inventory is the table of the stored objects of a volume,
- * in a separate file.
+ * in one file for each segment.
  */
 @NullMarked
 package io.millrace.store.engine.listing;

@@ -36,7 +36,8 @@ final class StorageChecks {
     private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
     private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
     /** Names of other cache files in a storage path; volumes must not have these names. */
-    private static final List<String> RESERVED = List.of("volume", "index", "lock", "owner", "inventory");
+    private static final List<String> RESERVED =
+            List.of("volume", "index", "lock", "owner", "inventory", "object-lists");
 
     private final ConfigProblems problems;
     private final Place wholeFile;

@@ -19,7 +19,6 @@ import java.util.List;
  * @param mappedAfterStartBytes anonymous memory mapped after the start: large blocks of malloc, and chunks of buffer
  *     pools
  * @param index pages of the volumes' indexes
- * @param inventory pages of inventories, the tables of stored objects
  * @param files pages of all other files
  */
 public record MemoryMap(
@@ -31,10 +30,9 @@ public record MemoryMap(
         long jvm,
         long mappedAfterStartBytes,
         long index,
-        long inventory,
         long files) {
     /** All values 0: the result if {@code smaps} cannot be read. */
-    static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     private static final long GUARD_BYTES_MAX = 64 << 10;
     private static final long STACK_BYTES_MAX = 16 << 20;
@@ -114,7 +112,6 @@ public record MemoryMap(
         private long jvm;
         private long mappedAfterStartBytes;
         private long index;
-        private long inventory;
         private long files;
 
         private long start;
@@ -206,15 +203,13 @@ public record MemoryMap(
             String name = path.substring(path.lastIndexOf('/') + 1);
             if (name.startsWith("index")) {
                 index += pages;
-            } else if (name.startsWith("inventory")) {
-                inventory += pages;
             } else {
                 files += pages;
             }
         }
 
         MemoryMap result() {
-            return new MemoryMap(heap, code, stacks, data, malloc, jvm, mappedAfterStartBytes, index, inventory, files);
+            return new MemoryMap(heap, code, stacks, data, malloc, jvm, mappedAfterStartBytes, index, files);
         }
     }
 }

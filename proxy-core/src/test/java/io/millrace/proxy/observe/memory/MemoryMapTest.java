@@ -34,7 +34,7 @@ class MemoryMapTest {
         mapping("7f2800000000-7f2800021000 rw-p 00000000 00:00 0", 7, 7, "nr");
         mapping("7f2800021000-7f2804000000 ---p 00000000 00:00 0", 0, 0, "nr sd");
         mapping("7f3000000000-7f3000100000 rw-s 00000000 08:01 77    /var/cache/a b/index", 64, 0);
-        mapping("7f4000000000-7f4000100000 rw-s 00000000 08:01 78    /var/cache/inventory", 16, 0);
+        mapping("7f4000000000-7f4000100000 rw-s 00000000 08:01 78    /var/cache/other", 16, 0);
         mapping("7f5000000000-7f5000100000 r--p 00000000 08:01 79    /usr/lib/libjvm.so", 12, 2);
         mapping("7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                          [stack]", 3, 3);
         MemoryMap map = MemoryMap.of(
@@ -43,9 +43,7 @@ class MemoryMapTest {
                 MemoryMap.Range.of("bounds [0x00007f0000000000, 0x00007f0000270000, 0x00007f000f000000]"),
                 List.of(new MemoryMap.Range(0x7f2000000000L, 0x7f2000010000L)));
         assertEquals(
-                new MemoryMap(
-                        100 << 10, 30 << 10, 23 << 10, 2 << 10, 47 << 10, 16 << 10, 17 << 10, 64 << 10, 16 << 10,
-                        10 << 10),
+                new MemoryMap(100 << 10, 30 << 10, 23 << 10, 2 << 10, 47 << 10, 16 << 10, 17 << 10, 64 << 10, 26 << 10),
                 map);
         assertEquals(235 << 10, map.anonymous());
     }

@@ -1,0 +1,154 @@
+package io.millrace.store.engine.listing;
+
+import io.millrace.store.ListVisitor;
+import io.millrace.store.ListedObject;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeState;
+import io.millrace.store.disk.segment.SegmentTable;
+import io.millrace.store.index.Location;
+import io.millrace.store.inventory.InventoryEntry;
+import io.millrace.store.inventory.ObjectList;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the lists of one volume for listings, block by block.
+ *
+ * <p>Confined to the inventory's thread.
+ */
+final class ListScan {
+    private static final Logger LOG = LoggerFactory.getLogger(ListScan.class);
+
+    private final VolumeInventory<?> inventory;
+    private final Volume volume;
+
+    /**
+     * An object that a scan has found.
+     *
+     * @param after the position after its entry
+     */
+    record Found(ListedObject object, ListCursor after) {}
+
+    /**
+     * The result of a scan of one block.
+     *
+     * @param isWhole whether the list of the segment is complete
+     * @param next the position after the block
+     */
+    record Scanned(List<Found> found, boolean isWhole, ListCursor next) {}
+
+    ListScan(VolumeInventory<?> inventory) {
+        this.inventory = inventory;
+        this.volume = inventory.volume();
+    }
+
+    /**
+     * Returns the sequence number of the last segment that a listing that begins now visits: one turn of the ring after
+     * the newest segment. An object that reclaim moves during the listing is in one of these segments.
+     */
+    long lastSegmentOfListing() {
+        return volume.newestSegment() + volume.segments();
+    }
+
+    /**
+     * Reads the next block of entries, and returns the objects that are still stored and that the visitor wants. Null at
+     * the end of the volume.
+     */
+    @Nullable
+    Scanned scan(ListCursor from, ListVisitor visitor) {
+        SegmentTable.Begun segment = volume.firstBegunAfter(from.segment() - 1);
+        if (segment == null || segment.sequence() > from.last()) {
+            return null;
+        }
+        long sequence = segment.sequence();
+        ListCursor at = sequence == from.segment() ? from : from.atSegment(sequence);
+        boolean online = volume.state() == VolumeState.ONLINE && !isLapped(from, sequence);
+        boolean complete = online && inventory.isComplete(sequence);
+        ObjectList list = inventory.list(sequence);
+        if (list == null) {
+            return new Scanned(List.of(), complete, at.atSegment(sequence + 1));
+        }
+        try {
+            ObjectList.Block block = list.read(at.block());
+            if (block == null && inventory.drain() > 0) {
+                // An object that was moved out of a segment before this one may have been among the recent entries.
+                block = list.read(at.block());
+            }
+            if (block == null) {
+                return new Scanned(List.of(), complete, at.atSegment(sequence + 1));
+            }
+            List<Found> found = found(list, block, at, visitor);
+            boolean stillOnline = volume.state() == VolumeState.ONLINE;
+            return new Scanned(found, complete && stillOnline, at.inBlock(block.next(), 0));
+        } catch (IOException e) {
+            return afterDamage(list, at, e);
+        }
+    }
+
+    /**
+     * Returns true if segments that were begun during the listing were reclaimed before the listing has visited them:
+     * objects that were moved to these segments may be missing.
+     */
+    private boolean isLapped(ListCursor from, long nextSegment) {
+        long newestAtBegin = from.last() - volume.segments();
+        return nextSegment > Math.max(from.segment(), newestAtBegin + 1);
+    }
+
+    /** Returns true if a listing that has ended at this position has visited all objects. */
+    boolean isWhole(ListCursor end) {
+        // Otherwise an object may have been moved to a segment that the listing did not visit.
+        return inventory.isWhole() && volume.newestSegment() <= end.last();
+    }
+
+    /** Returns the continuation of a scan for which a block could not be read. */
+    private Scanned afterDamage(ObjectList list, ListCursor at, IOException why) {
+        try {
+            // If all blocks are intact, this position is in a list that was replaced by this one.
+            ListFill.described(list, () -> !inventory.isStopping());
+            return new Scanned(List.of(), false, at.atSegment(at.block() == 0 ? at.segment() + 1 : at.segment()));
+        } catch (IOException e) {
+            LOG.info("{}: the list of a segment is written again: {}", volume.directory(), why.getMessage());
+            inventory.markIncomplete(at.segment());
+            return new Scanned(List.of(), false, at.atSegment(at.segment() + 1));
+        }
+    }
+
+    private List<Found> found(ObjectList list, ObjectList.Block block, ListCursor at, ListVisitor visitor) {
+        List<Found> found = new ArrayList<>();
+        ByteBuffer in = block.entries();
+        int position = 0;
+        int number = 1;
+        for (int length = InventoryEntry.length(in, 0); length > 0; length = InventoryEntry.length(in, position)) {
+            if (number > at.entry() && visitor.wants(InventoryEntry.key(in, position))) {
+                long now = volume.find(InventoryEntry.hashHigh(in, position), InventoryEntry.hashLow(in, position));
+                InventoryEntry entry = VolumeInventory.isAt(now, InventoryEntry.offset(in, position), list.tag())
+                        ? InventoryEntry.decode(in, position)
+                        : null;
+                if (entry != null) {
+                    found.add(new Found(object(entry, now), at.inBlock(at.block(), number)));
+                }
+            }
+            position += length;
+            number++;
+        }
+        return found;
+    }
+
+    private ListedObject object(InventoryEntry entry, long location) {
+        return new ListedObject(
+                entry.key(),
+                volume.directory(),
+                Location.segment(location),
+                entry.offset(),
+                entry.headLength(),
+                entry.bodyLength(),
+                entry.isWhole(),
+                Integer.toUnsignedLong(entry.expiry()),
+                ObjectDescriptions.summary(entry));
+    }
+}
