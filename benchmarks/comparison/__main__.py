@@ -8,6 +8,7 @@ from comparison import cases, machine, options, product, report, rounds
 from comparison.bench import Bench, MachineLock, hold_signals, stop_on_signals
 from comparison.errors import ComparisonError
 from comparison.fleet import Fleet
+from comparison.loads import Constant
 from comparison.peers import KINDS
 from comparison.results import Results
 from comparison.servers import program
@@ -81,6 +82,9 @@ def servers_of(case, wanted, chosen):
 def run_case(case, fleet, bench, plan, names, about, results):
     if case.load.tool != "client" and not shutil.which(case.load.tool):
         say(f"{case.name} is skipped: {case.load.tool} is not installed")
+        return True
+    if isinstance(case.load, Constant) and not program("nginx"):
+        say(f"{case.name} is skipped: nginx is not installed, and the rate is half of what it can answer")
         return True
     say(f"{case.name}: {case.work}")
     measured = rounds.run(case, fleet, bench, names, plan, say)

@@ -68,15 +68,20 @@ def speaks_h2c(port):
 
 def get_over_unix_socket(path, target):
     """The body of an answer from a Unix socket, as text."""
+    return over_unix_socket(path, "GET", target)
+
+
+def over_unix_socket(path, method, target, content=None, timeout=10):
+    """The body of the answer to a request, as text. The content is JSON."""
     class Connection(http.client.HTTPConnection):
         def connect(self):
             self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self.sock.settimeout(10)
+            self.sock.settimeout(timeout)
             self.sock.connect(path)
 
     connection = Connection("localhost")
     try:
-        connection.request("GET", target)
+        connection.request(method, target, content, {} if content is None else {"Content-Type": "application/json"})
         return connection.getresponse().read().decode()
     except http.client.HTTPException as e:
         raise OSError(f"no sound answer: {e!r}") from e

@@ -2,8 +2,8 @@
 from dataclasses import dataclass
 
 from comparison.errors import ComparisonError
-from comparison.loads import Ab, Get, H2load, Herd, Idle, Load, Resumed, Wrk
-from comparison.targets import BEST_PEER, LIMIT, Bound, CpuPerRequest, LatencyOf, RateKept, RateOf
+from comparison.loads import Ab, Constant, ConstantDuringRoll, Get, H2load, Herd, Idle, Load, Resumed, Wrk
+from comparison.targets import BEST_PEER, LIMIT, Bound, CpuPerRequest, LatencyAdded, LatencyOf, RateKept, RateOf
 
 HIT, PASS, STORE, MIXED, COLD = "hit", "pass", "store", "mixed", "cold"
 EVERYBODY = ("limit", "millrace", "nginx", "varnish", "ats", "squid", "haproxy")
@@ -110,6 +110,15 @@ CASES = (
          keys=tuple((p, 400) for p in PAGES), servers=CACHES,
          targets=(CpuPerRequest(0.75, BEST_PEER),
                   Bound("fast_lane_share", "share answered in the fast lane", 0.9, "{:.1%}", at_least=True))),
+    Case("W12.hits", "500 B hits at a constant rate, half of what nginx can answer, 256 connections",
+         Constant(256, "/s/500"), paths=("/s/500",), servers=CACHES,
+         targets=(LatencyOf("p999_ms", "nginx", 1.2), NO_ERRORS)),
+    Case("W12.misses", "the same, but one request in a hundred is a miss that is stored",
+         Constant(256, "/s/500", new_every=100), kind=MIXED, paths=("/s/500",), servers=CACHES,
+         targets=(LatencyOf("p999_ms", "nginx", 1.2), NO_ERRORS)),
+    Case("W12.roll", "hits as in W12.hits while millctl server restart replaces the worker",
+         ConstantDuringRoll(256, "/s/500"), paths=("/s/500",), servers=("millrace",),
+         targets=(LatencyAdded("p999_ms", 50, "W12.hits"), NO_ERRORS)),
 )
 
 

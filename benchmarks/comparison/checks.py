@@ -4,12 +4,15 @@ import time
 from comparison import asking, parsing
 from comparison.cases import COLD, HIT, MIXED, PASS, STORE
 from comparison.errors import WrongAnswer
+from comparison.loads import Constant
 
 FILL_CONNECTIONS = 16
 FILL_PASSES_MAX = 8
 STORED_TRIES = 40
 # Of the requests in browsers.lua.
 NEW_SHARE = 0.03
+# A client that is later than this measures itself.
+LATE_MS_MAX = 5
 # A browser's cookies must not keep its answers out of a cache.
 COOKIE = {"Cookie": "session=1; theme=dark"}
 
@@ -103,6 +106,17 @@ def browsers_fault(case, sample):
     return f"{fetched:,} of {answered:,} requests reached the origin, of which 3 % were new"
 
 
+def constant_fault(case, sample):
+    """What shows that the client was late itself, or that the share of misses is not the one that was asked for."""
+    if sample["late_ms"] > LATE_MS_MAX:
+        return f"the client was late itself: p99.9 {sample['late_ms']:.1f} ms, limit {LATE_MS_MAX} ms"
+    due = sample["requests"] / case.load.new_every if case.load.new_every else 0
+    fetched = sample["origin_requests"]
+    if abs(fetched - due) > 0.02 * due + 2:
+        return f"{fetched:,} requests reached the origin, of which {due:,.0f} were new"
+    return None
+
+
 def fault(case, server, sample):
     """What shows that a round did not measure what it should have, or None."""
     if server.canned:
@@ -112,6 +126,8 @@ def fault(case, server, sample):
         return f"{sample['origin_requests']:,} requests reached the origin, which hits do not"
     if case.kind in (PASS, STORE) and share < 0.99:
         return f"only {share:.1%} of the requests reached the origin"
+    if isinstance(case.load, Constant):
+        return constant_fault(case, sample)
     if case.kind == MIXED and not case.small_ram:
         return browsers_fault(case, sample)
     if case.kind == COLD and not sample["origin_requests"]:

@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from typing import Optional
@@ -173,6 +174,55 @@ class Herd(Load):
     def warm_up(self, bench, server, seconds):
         for _ in range(max(1, seconds // 2)):
             self.measure(bench, server, seconds)
+
+
+@dataclass(frozen=True)
+class Constant(Load):
+    """Requests at a constant rate: half of what nginx can answer. A latency counts from the moment at which the request
+    was due, so a server that stalls delays all requests that become due meanwhile (no coordinated omission)."""
+    new_every: int = 0  # one of so many requests is for a URL that nobody has asked for before
+
+    tool = "client"
+
+    def set_rate(self, bench, nginx, seconds):
+        """Measures what nginx can answer; bench.constant_rate is half of it, in requests per second."""
+        sample = Wrk(64, self.path).measure(bench, nginx, seconds)
+        bench.constant_rate = round(sample["rate"] / max(sample["busy"], 0.1) / 2) if bench.mode == "pinned" \
+            else round(sample["rate"] / 2)
+
+    def command(self, bench, server, seconds):
+        return [bench.native("client"), "constant", str(server.port), self.path, str(self.connections), str(seconds),
+                str(bench.constant_rate), str(self.new_every), a_tag()]
+
+    def parse(self, bench, text):
+        return parsing.client_constant(text)
+
+    def warm_up(self, bench, server, seconds):
+        # At full load, so that what is compiled is compiled soon.
+        Wrk(64, self.path).measure(bench, server, seconds)
+        self.measure(bench, server, seconds)
+
+
+@dataclass(frozen=True)
+class ConstantDuringRoll(Constant):
+    """The same while the worker is replaced. CPU time is not measured, since it is that of two processes."""
+    seconds: int = 75  # the warm-up of the new worker takes 60 s at most
+    roll_after: int = 3
+
+    def measure(self, bench, server, seconds):
+        before = server.tree()
+        timer = threading.Timer(self.roll_after, server.replace_worker)
+        timer.start()
+        try:
+            sample = super().measure(bench, server, self.seconds)
+        finally:
+            timer.join()
+        sample.update(cpu_us=None, busy=None, user_share=None)
+        sample["problems"] = [] if server.tree() != before else ["the worker was not replaced during the round"]
+        return sample
+
+    def warm_up(self, bench, server, seconds):
+        Wrk(64, self.path).measure(bench, server, seconds)
 
 
 @dataclass(frozen=True)

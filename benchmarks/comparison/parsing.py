@@ -113,6 +113,16 @@ def client_herd(text):
             "p99_ms": w["p99_us"] / 1e3, "errors": int(w["bad"]), "problems": []}
 
 
+def client_constant(text):
+    w = _words(text)
+    if not w.get("done"):
+        return None
+    late = w["late_us"] / 1e3
+    return {"requests": int(w["done"]), "rate": w["rate_s"], "p50_ms": w["p50_us"] / 1e3, "p99_ms": w["p99_us"] / 1e3,
+            "p999_ms": w["p999_us"] / 1e3, "max_ms": w["max_us"] / 1e3, "late_ms": late, "errors": int(w["bad"]),
+            "problems": []}
+
+
 def prometheus(text):
     """The samples of a Prometheus text page: a list of (name, labels, value)."""
     samples = []

@@ -139,8 +139,8 @@ def case_table(m):
     lines = [f"### {case.name}: {case.work}", "",
              f"Rounds: {m['rounds']} of {m['seconds']} s; {m['began']}, load before {m['load_before']:.1f}.", "",
              f"| server | CPU us/{unit} (min to max) | of the best peer | of nginx | of the limit | {unit}/s (min to max)"
-             " | p50 ms | p99 ms (min to max) | busy | user | others | RSS MiB | errors |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+             " | p50 ms | p99 ms (min to max) | p99.9 ms (min to max) | busy | user | others | RSS MiB | errors |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for name, rounds in samples.items():
         if rounds:
             lines.append(row(name, rounds, samples, best))
@@ -153,8 +153,8 @@ def row(name, rounds, samples, best):
                         for other in (best, "nginx", LIMIT))
     return (f"| {SHOWN.get(name, name)} | {spread(rounds, 'cpu_us', '{:,.1f}')} | {ratios} |"
             f" {spread(rounds, 'rate', '{:,.0f}')} | {number(median(rounds, 'p50_ms'), '{:,.2f}')} |"
-            f" {spread(rounds, 'p99_ms', '{:,.2f}')} | {median(rounds, 'busy'):.2f} |"
-            f" {median(rounds, 'user_share'):.0%} | {median(rounds, 'others'):.0%} | {max(s['resident_mib'] for s in rounds):,.0f} |"
+            f" {spread(rounds, 'p99_ms', '{:,.2f}')} | {spread(rounds, 'p999_ms', '{:,.2f}')} |"
+            f" {number(median(rounds, 'busy'), '{:.2f}')} | {number(median(rounds, 'user_share'), '{:.0%}')} | {median(rounds, 'others'):.0%} | {max(s['resident_mib'] for s in rounds):,.0f} |"
             f" {sum(s['errors'] for s in rounds):,} |")
 
 

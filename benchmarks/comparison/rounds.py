@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from comparison import asking, checks
 from comparison.errors import NotAvailable, WrongAnswer
-from comparison.loads import H2load
+from comparison.loads import Constant, H2load
+from comparison.targets import percentile
 
 
 WARM_SECONDS_MAX = 90  # a compiler that is busy after that is a finding, not a start
@@ -28,6 +29,8 @@ def run(case, fleet, bench, names, plan, say):
     load_before = os.getloadavg()[0]
     samples, faults, left_out, warmed = {}, {}, {}, {}
     servers = []
+    if isinstance(case.load, Constant):
+        case.load.set_rate(bench, fleet.for_case(case, ("nginx",))[0], plan.seconds)
     for server in fleet.for_case(case, names):
         try:
             warmed[server.name] = ready(case, server, bench, plan)
@@ -98,7 +101,8 @@ def fail(case, server, fleet, faults, why, say):
 
 
 def line(case, number, server, sample):
-    latency = " ".join(f"{k[:3]} {sample[k]:.2f} ms" for k in ("p50_ms", "p99_ms") if sample.get(k) is not None)
-    return (f"  {case.name} round {number + 1} {server.name}: {sample['cpu_us']:.2f} us/{case.unit}"
-            f" {sample['rate']:,.0f}/s {latency} busy {sample['busy']:.2f} others {sample['others']:.0%}"
+    latency = " ".join(f"{percentile(k)} {sample[k]:.2f} ms" for k in ("p50_ms", "p99_ms", "p999_ms") if sample.get(k) is not None)
+    cost = "" if sample["cpu_us"] is None else f" {sample['cpu_us']:.2f} us/{case.unit} busy {sample['busy']:.2f}"
+    return (f"  {case.name} round {number + 1} {server.name}:{cost}"
+            f" {sample['rate']:,.0f}/s {latency} others {sample['others']:.0%}"
             f" errors {sample['errors']}")

@@ -66,19 +66,46 @@ class CpuPerRequest:
 
 @dataclass(frozen=True)
 class LatencyOf:
-    """A percentile at most that of another server."""
+    """A percentile at most so many times that of another server."""
     key: str
     reference: str
+    factor: float = 1
 
     @property
     def text(self):
-        return f"{self.key[:3]} at most {SHOWN[self.reference]}'s"
+        times = "" if self.factor == 1 else f"{self.factor:g} times "
+        return f"{percentile(self.key)} at most {times}{SHOWN[self.reference]}'s"
 
     def judge(self, results, others=None):
         own, reference = median(results.get(PRODUCT), self.key), median(results.get(self.reference), self.key)
         if own is None or reference is None:
             return not_measured("Millrace" if own is None else SHOWN[self.reference])
-        return Verdict(f"{own:,.1f} ms against {reference:,.1f}", own <= reference)
+        return Verdict(f"{own:,.1f} ms against {reference:,.1f}", own <= self.factor * reference)
+
+
+def percentile(key):
+    """The name of a percentile: p99.9 for p999_ms."""
+    digits = key[1:].split("_")[0]
+    return f"p{digits[:2]}" + (f".{digits[2:]}" if digits[2:] else "")
+
+
+@dataclass(frozen=True)
+class LatencyAdded:
+    """A percentile at most so many milliseconds above that in another case of the same run."""
+    key: str
+    more_ms: float
+    case: str
+
+    @property
+    def text(self):
+        return f"{percentile(self.key)} at most {self.more_ms:g} ms more than in {self.case}"
+
+    def judge(self, results, others=None):
+        own = median(results.get(PRODUCT), self.key)
+        other = median(((others or {}).get(self.case) or {}).get(PRODUCT), self.key)
+        if own is None or other is None:
+            return not_measured("Millrace" if own is None else self.case)
+        return Verdict(f"{own:,.1f} ms against {other:,.1f}", own <= other + self.more_ms)
 
 
 @dataclass(frozen=True)

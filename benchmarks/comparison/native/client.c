@@ -4,6 +4,14 @@
 //   client fill PORT PREFIX COUNT CONNECTIONS   PREFIX0 to PREFIX(COUNT-1), each once; prints "done N bad N"
 //   client herd PORT PATH COUNT LENGTH          COUNT connections that ask at the same moment; prints
 //                                               "done N bad N p50_us N p99_us N last_us N"
+//   client constant PORT PATH CONNECTIONS SECONDS RATE NEW_EVERY TAG
+//                                               RATE requests per second, one in NEW_EVERY (0: none) for
+//                                               PATH/TAG.number instead of PATH; prints "done N bad N rate_s N p50_us N
+//                                               p99_us N p999_us N max_us N late_us N". A latency counts from the moment
+//                                               at which the request was due, so a server that stalls delays all requests
+//                                               that become due meanwhile. late_us is the delay of the client itself: the
+//                                               99.9th percentile of the time from that moment until the client found a
+//                                               free connection or saw that there was none.
 //   client idle PORT PATH COUNT                 one request on each of COUNT connections, then holds them; prints
 //                                               "ready N bad N" and, at the end of its input, "alive N"
 #define _GNU_SOURCE
@@ -30,6 +38,8 @@ struct connection {
     size_t head_length;
     int64_t body_left, body_received;
     double done_at;
+    long number;
+    int busy, repeated;
     char head[4096];
 };
 
@@ -217,6 +227,112 @@ static int herd(const char *path, int count, int64_t length) {
     return 0;
 }
 
+static int by_size(const void *a, const void *b) {
+    float x = *(const float *) a, y = *(const float *) b;
+    return x < y ? -1 : x > y;
+}
+
+static float percentile(float *sorted, long count, double share) {
+    return count ? sorted[(long) ((count - 1) * share)] : 0;
+}
+
+struct constant {
+    const char *path, *tag;
+    int new_every, epoll, free_count;
+    struct connection **free_ones;
+    long done, bad;
+    float *took;
+};
+
+// Sends the request of this connection.
+static int ask_constant(struct constant *k, struct connection *c) {
+    char path[512];
+    if (k->new_every && c->number % k->new_every == 0) {
+        snprintf(path, sizeof path, "%s/%s.%ld", k->path, k->tag, c->number);
+    } else {
+        snprintf(path, sizeof path, "%s", k->path);
+    }
+    return ask(c, path, "");
+}
+
+// Replaces a connection that the server has closed. A request without any byte of an answer is sent once more, as
+// browsers do (RFC 9110, section 9.2.2).
+static void connect_again(struct constant *k, struct connection *c) {
+    int again = c->busy && !c->repeated && !c->head_length;
+    close(c->fd);
+    c->fd = dial(-1);
+    if (c->fd >= 0) watch(k->epoll, c);
+    if (again && c->fd >= 0) {
+        c->repeated = 1;
+        if (ask_constant(k, c)) return;
+    }
+    if (!c->busy) return;
+    k->bad++;
+    c->busy = 0;
+    k->free_ones[k->free_count++] = c;
+}
+
+// Sends the request with this number on a free connection; its latency counts from due.
+static void send_due(struct constant *k, long number, double due) {
+    struct connection *c = k->free_ones[--k->free_count];
+    c->number = number;
+    c->done_at = due;
+    c->busy = 1;
+    c->repeated = 0;
+    if (!ask_constant(k, c)) connect_again(k, c);
+}
+
+static void receive_answers(struct constant *k, double timeout) {
+    struct epoll_event events[256];
+    struct timespec wait = {.tv_sec = 0, .tv_nsec = timeout > 0 ? timeout * 1e9 : 0};
+    int n = epoll_pwait2(k->epoll, events, 256, &wait, 0);
+    for (int i = 0; i < n; i++) {
+        struct connection *c = events[i].data.ptr;
+        enum step step = receive(c, MSG_DONTWAIT);
+        if (step == MORE) continue;
+        if (step == DONE && c->busy) {
+            k->took[k->done++] = (now() - c->done_at) * 1e6;
+            c->busy = 0;
+            k->free_ones[k->free_count++] = c;
+        } else {
+            connect_again(k, c);
+        }
+    }
+}
+
+static int constant(int connections, double seconds, double rate, struct constant *k) {
+    struct connection *all = calloc(connections, sizeof *all);
+    long due_count = seconds * rate, sent = 0, seen = 0;
+    float *late = calloc(due_count + 1, sizeof *late);
+    k->epoll = epoll_create1(0);
+    k->free_ones = calloc(connections, sizeof *k->free_ones);
+    k->took = calloc(due_count + 1, sizeof *k->took);
+    for (int i = 0; i < connections; i++) {
+        all[i].fd = dial(-1);
+        if (all[i].fd < 0) return 1;
+        watch(k->epoll, &all[i]);
+        k->free_ones[k->free_count++] = &all[i];
+    }
+    double start = now(), last = start;
+    while (k->done + k->bad < due_count && now() < start + seconds + 10) {
+        double at = now();
+        for (; seen < due_count && start + seen / rate <= at; seen++) late[seen] = (at - start - seen / rate) * 1e6;
+        for (; sent < seen && k->free_count; sent++) send_due(k, sent, start + sent / rate);
+        double next = seen < due_count ? start + seen / rate - now() : 0.01;
+        long before = k->done;
+        receive_answers(k, next < 0.01 ? next : 0.01);
+        if (k->done > before) last = now();
+    }
+    long unanswered = due_count - k->done - k->bad;
+    qsort(k->took, k->done, sizeof *k->took, by_size);
+    qsort(late, seen, sizeof *late, by_size);
+    printf("done %ld bad %ld rate_s %.1f p50_us %.0f p99_us %.0f p999_us %.0f max_us %.0f late_us %.0f\n", k->done,
+            k->bad + unanswered, k->done / (last - start), percentile(k->took, k->done, .5),
+            percentile(k->took, k->done, .99), percentile(k->took, k->done, .999), percentile(k->took, k->done, 1),
+            percentile(late, seen, .999));
+    return 0;
+}
+
 // Opens the connections, some at a time, each with one request. Returns how many had an answer; the others have no fd.
 static int open_idle(struct connection *all, const char *path, int count) {
     struct epoll_event events[256];
@@ -272,5 +388,9 @@ int main(int argc, char **argv) {
     if (!strcmp(mode, "get")) return get(path, count, atof(argv[5]));
     if (!strcmp(mode, "fill")) return fill(path, count, atoi(argv[5]));
     if (!strcmp(mode, "herd")) return herd(path, count, atoll(argv[5]));
+    if (!strcmp(mode, "constant") && argc >= 9) {
+        struct constant k = {.path = path, .new_every = atoi(argv[7]), .tag = argv[8]};
+        return constant(count, atof(argv[5]), atof(argv[6]), &k);
+    }
     return 2;
 }

@@ -63,6 +63,17 @@ class FaultTest(unittest.TestCase):
         self.assertIsNotNone(self.fault_of("W11.browsers", 100000, 7000))
         self.assertIsNotNone(self.fault_of("W11.browsers", 100000, 300))
 
+    def test_at_a_constant_rate_the_client_keeps_its_times_and_one_in_a_hundred_is_a_miss(self):
+        def fault_of(name, fetched, late_ms=0.1):
+            case, = cases.chosen([name])
+            return fault(case, self.Cache, {"requests": 100000, "origin_requests": fetched, "late_ms": late_ms})
+
+        self.assertIsNone(fault_of("W12.hits", 0))
+        self.assertIn("late", fault_of("W12.hits", 0, late_ms=6))
+        self.assertIn("reached the origin", fault_of("W12.hits", 10))
+        self.assertIsNone(fault_of("W12.misses", 1000))
+        self.assertIn("1,000 were new", fault_of("W12.misses", 900))
+
     def test_of_few_requests_of_browsers_those_left_unanswered_count(self):
         self.assertIsNone(self.fault_of("W11.browsers", 440, 55))
 

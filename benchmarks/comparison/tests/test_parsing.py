@@ -77,6 +77,14 @@ class ParsingTest(unittest.TestCase):
         result = parsing.client_herd("done 500 bad 0 p50_us 300000 p99_us 400000 last_us 500000\n")
         self.assertEqual((500, 1000, 300, 400), tuple(result[k] for k in ("requests", "rate", "p50_ms", "p99_ms")))
 
+    def test_the_own_client_tells_how_late_it_was_itself(self):
+        result = parsing.client_constant("done 990 bad 10 rate_s 100.5 p50_us 100 p99_us 2000 p999_us 3000 max_us 4000"
+                                         " late_us 50\n")
+        self.assertEqual((990, 10, 100.5, 0.1, 2, 3, 4, 0.05),
+                         tuple(result[k] for k in ("requests", "errors", "rate", "p50_ms", "p99_ms", "p999_ms", "max_ms",
+                                                   "late_ms")))
+        self.assertIsNone(parsing.client_constant("done 0 bad 5 rate_s 0.0 late_us 0\n"))
+
     def test_metrics_are_read_with_their_labels(self):
         page = '# HELP a b\nx_total{application="m",lane="fast"} 12.0\ny 3\n'
         self.assertEqual([("x_total", {"application": "m", "lane": "fast"}, 12.0), ("y", {}, 3.0)],

@@ -1,7 +1,7 @@
 """A target is met by the medians, missed beyond its factor, and open where a figure is missing."""
 import unittest
 
-from comparison.targets import BEST_PEER, LIMIT, Bound, CpuPerRequest, LatencyOf, RateKept, RateOf
+from comparison.targets import BEST_PEER, LIMIT, Bound, CpuPerRequest, LatencyAdded, LatencyOf, RateKept, RateOf
 
 
 def cost(*values):
@@ -36,6 +36,20 @@ class TargetsTest(unittest.TestCase):
         results = {"millrace": [{"p99_ms": 5.0, "rate": 99}], "nginx": [{"p99_ms": 5.0, "rate": 100}]}
         self.assertTrue(LatencyOf("p99_ms", "nginx").judge(results).met)
         self.assertFalse(RateOf("nginx").judge(results).met)
+
+    def test_a_latency_may_be_so_many_times_that_of_another_server(self):
+        results = {"millrace": [{"p999_ms": 6.0}], "nginx": [{"p999_ms": 5.0}]}
+        target = LatencyOf("p999_ms", "nginx", 1.2)
+        self.assertEqual("p99.9 at most 1.2 times nginx's", target.text)
+        self.assertTrue(target.judge(results).met)
+        self.assertFalse(LatencyOf("p999_ms", "nginx", 1.1).judge(results).met)
+
+    def test_a_latency_may_be_so_much_above_that_in_another_case(self):
+        target = LatencyAdded("p999_ms", 50, "W12.hits")
+        others = {"W12.hits": {"millrace": [{"p999_ms": 2.0}]}}
+        self.assertTrue(target.judge({"millrace": [{"p999_ms": 52.0}]}, others).met)
+        self.assertFalse(target.judge({"millrace": [{"p999_ms": 53.0}]}, others).met)
+        self.assertIsNone(target.judge({"millrace": [{"p999_ms": 2.0}]}, {}).met)
 
     def test_a_rate_is_compared_with_the_one_in_another_case(self):
         others = {"W5.100.zipf": {"millrace": [{"rate": 100}]}}
