@@ -67,6 +67,7 @@ public final class Volume {
     private final VolumeWriter writer;
     private final VolumeEnding ending;
     private final VolumeListener listener;
+    private final boolean rebuilt;
 
     private final AtomicLong queuedBytes = new AtomicLong();
     /**
@@ -94,6 +95,7 @@ public final class Volume {
             VolumeUpkeep.@Nullable Rebuild rebuild) {
         this.parts = parts;
         this.listener = listener;
+        rebuilt = rebuild != null;
         index = parts.index();
         table = parts.table();
         segments = new SegmentFile(parts.file(), parts.superblock());
@@ -280,6 +282,16 @@ public final class Volume {
     /** Like {@link #segmentBegunAfter}, with the sequence number and the tag of the segment. Any thread. */
     public SegmentTable.@Nullable Begun firstBegunAfter(long sequence) {
         return table.firstBegunAfter(sequence);
+    }
+
+    /** Returns the segments with records in the order in which they were begun. Any thread. */
+    public List<SegmentTable.Begun> begunSegments() {
+        return table.begun();
+    }
+
+    /** Returns true if the index was rebuilt from the segments when the volume was opened. */
+    public boolean wasRebuilt() {
+        return rebuilt;
     }
 
     /** Returns the sequence number of the newest segment with records; 0 if there is none. Any thread. */

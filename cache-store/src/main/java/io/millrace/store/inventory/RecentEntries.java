@@ -91,8 +91,8 @@ public final class RecentEntries {
             if (chunks.get() >= CHUNKS_MAX) {
                 return false;
             }
-            chunks.incrementAndGet();
             Chunk next = new Chunk(segment, tag, Math.max(chunkBytes, entry.length));
+            chunks.incrementAndGet();
             chunk.next = next;
             last = next;
             chunk = next;

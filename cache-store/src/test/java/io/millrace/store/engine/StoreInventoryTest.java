@@ -195,7 +195,7 @@ class StoreInventoryTest {
     void refusesAPlaceThatIsNone() {
         try (TestStore test = open()) {
             Listings.Collected all = new Listings.Collected(key -> true, 10);
-            for (String bad : List.of("", "x", "1", "1.2.3.4", "-1.0.0.0.0", "1.2.3.4.g", "1.2.3.4.5.6")) {
+            for (String bad : List.of("", "x", "1", "1.2.3.4.5", "-1.0.0.0.0.0", "1.2.3.4.5.g", "1.2.3.4.5.6.7")) {
                 Executable listing = () -> test.store.list(bad, all, Runnable::run, result -> {});
                 assertThrows(IllegalArgumentException.class, listing, bad);
             }
@@ -346,6 +346,18 @@ class StoreInventoryTest {
         }
     }
 
+    @Test
+    void aCursorOfOtherVolumesIsRefusedWithAReason() {
+        try (TestStore test = open()) {
+            fill(test, 0, 20);
+            Listings.whole(test.store);
+            ListResult result = Listings.list(test.store, "1.0.5.1.0.0", new Listings.Collected(key -> true, 1));
+            assertFalse(result.isWhole());
+            assertEquals(
+                    "the storage paths changed during the listing; list again from the beginning", result.obstacle());
+        }
+    }
+
     /** Objects that were moved to segments that are reclaimed again before the listing reads them may be missing. */
     @Test
     void aListingIsNotWholeIfTheRingTurnsFasterThanItReads() {
@@ -371,7 +383,9 @@ class StoreInventoryTest {
             fill(test, 0, 50);
             Listings.whole(test.store);
             Listings.Collected all = new Listings.Collected(key -> true, Integer.MAX_VALUE);
-            ListResult result = Listings.list(test.store, "0.ffff.1.7.0", all);
+            ListResult first = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
+            String volumes = first.next().substring(0, first.next().indexOf('.'));
+            ListResult result = Listings.list(test.store, volumes + ".0.ffff.1.7.0", all);
             assertFalse(result.isWhole());
             assertEquals(50, all.objects.size());
             assertTrue(test.store.inventory().isWhole(), "the list is not damaged");

@@ -7,6 +7,8 @@ import io.millrace.store.io.Checksums;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #withTag}, {@link #verifiedAt}, {@link #usedBytes},
- * {@link #newestBegun}, {@link #firstBegunAfter} and {@link #begunAfter} may be called from any thread. {@link #state} and {@link #sequence} may be called from any thread
+ * {@link #newestBegun}, {@link #firstBegunAfter}, {@link #begun} and {@link #begunAfter} may be called from any thread. {@link #state} and {@link #sequence} may be called from any thread
  * that has read the segment's tag before. All other methods are confined to the volume's writer thread.
  */
 public final class SegmentTable {
@@ -252,7 +254,8 @@ public final class SegmentTable {
     /** Returns the highest sequence number of a segment with records; 0 if there is none. Any thread. */
     public long newestBegun() {
         long newest = 0;
-        for (int segment = 0; segment < tags.length(); segment++) {
+        // Descending, as in firstBegunAfter.
+        for (int segment = tags.length() - 1; segment >= 0; segment--) {
             Begun begun = begun(segment);
             newest = begun == null ? newest : Math.max(newest, begun.sequence());
         }
@@ -274,6 +277,19 @@ public final class SegmentTable {
             }
         }
         return first;
+    }
+
+    /** Returns the segments with records in the order in which they were begun. Any thread. */
+    public List<Begun> begun() {
+        TreeMap<Long, Begun> found = new TreeMap<>();
+        // Descending, as in firstBegunAfter.
+        for (int segment = tags.length() - 1; segment >= 0; segment--) {
+            Begun begun = begun(segment);
+            if (begun != null) {
+                found.put(begun.sequence(), begun);
+            }
+        }
+        return List.copyOf(found.values());
     }
 
     private @Nullable Begun begun(int segment) {

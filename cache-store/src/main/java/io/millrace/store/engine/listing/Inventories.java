@@ -280,7 +280,7 @@ public final class Inventories<H> {
         }
         if (!underWay.isEmpty()) {
             InventoryListing<H> listing = underWay.remove();
-            if (listing.step(volumes)) {
+            if (listing.step(volumes, volumesHash())) {
                 underWay.add(listing);
             } else {
                 listings.decrementAndGet();
@@ -302,6 +302,14 @@ public final class Inventories<H> {
         }
         drainAt = due ? now + DRAIN_INTERVAL_NANOS : drainAt;
         return due;
+    }
+
+    private int volumesHash() {
+        int hash = 1;
+        for (VolumeInventory<H> volume : volumes) {
+            hash = 31 * hash + volume.volume().id().hashCode();
+        }
+        return hash == 0 ? 1 : hash;
     }
 
     private void park(long nanos) {

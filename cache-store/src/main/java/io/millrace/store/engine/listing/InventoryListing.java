@@ -22,6 +22,7 @@ final class InventoryListing<H> {
     private final ListVisitor visitor;
     private final Executor replyOn;
     private final ListCallback reply;
+    private final ListScan.NewestEnd end = new ListScan.NewestEnd();
     private ListCursor cursor;
     private boolean whole = true;
     private @Nullable String obstacle;
@@ -34,9 +35,20 @@ final class InventoryListing<H> {
         this.reply = reply;
     }
 
-    /** Performs one step; false if the listing has ended and replied. */
-    boolean step(List<VolumeInventory<H>> volumes) {
+    /**
+     * Performs one step; false if the listing has ended and replied.
+     *
+     * @param volumesHash hash of the volumes and their order
+     */
+    boolean step(List<VolumeInventory<H>> volumes, int volumesHash) {
         try {
+            if (cursor.volumesHash() != volumesHash && !volumes.isEmpty()) {
+                if (!cursor.equals(ListCursor.START)) {
+                    end("the storage paths changed during the listing; list again from the beginning");
+                    return false;
+                }
+                cursor = cursor.onVolumes(volumesHash);
+            }
             if (volumes.isEmpty() && obstacle == null) {
                 obstacle = "the volumes are being handed over to another worker; try again";
             }
@@ -44,13 +56,13 @@ final class InventoryListing<H> {
                 VolumeInventory<H> volume = volumes.get(cursor.volume());
                 ListScan scan = volume.scan();
                 ListCursor from = cursor.last() == 0 ? cursor.until(scan.lastSegmentOfListing()) : cursor;
-                ListScan.Scanned scanned = volume.isOpen() ? scan.scan(from, visitor) : null;
+                ListScan.Scanned scanned = volume.isOpen() ? scan.scan(from, visitor, end) : null;
                 if (scanned != null) {
                     return show(scanned);
                 }
                 whole &= scan.isWhole(from);
                 obstacle = volume.isOpen() ? obstacle : volume.obstacle();
-                cursor = ListCursor.ofVolume(cursor.volume() + 1);
+                cursor = cursor.atVolume(cursor.volume() + 1);
             }
             answer(null);
         } catch (RuntimeException | Error e) {

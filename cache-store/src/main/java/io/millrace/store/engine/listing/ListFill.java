@@ -32,6 +32,8 @@ final class ListFill {
     private final ByteArrayOutputStream pending = new ByteArrayOutputStream();
     private int pendingCount;
     private int next;
+    /** The last error of a record that could not be read. */
+    private @Nullable IOException unreadable;
 
     /** Reads the records of objects. */
     @FunctionalInterface
@@ -98,21 +100,37 @@ final class ListFill {
      * Adds entries until all are present, or until this number of records was read.
      *
      * @return true if all entries are present
+     * @throws IOException if the list cannot be written, or, at the end, if a record could not be read
      */
     boolean step(int recordsMax) throws IOException {
         int left = recordsMax;
         int end = Math.min(records.size(), next + EXAMINED_MAX);
         while (left > 0 && next < end) {
-            left -= describe(records.entry(next++)) ? 1 : 0;
+            left -= describeOrSkip(records.entry(next++)) ? 1 : 0;
             if (pending.size() >= BLOCK_BYTES) {
                 write();
             }
         }
-        boolean atEnd = next == records.size();
-        if (atEnd && pending.size() > 0) {
+        if (next < records.size()) {
+            return false;
+        }
+        if (pending.size() > 0) {
             write();
         }
-        return atEnd;
+        if (unreadable != null) {
+            throw unreadable;
+        }
+        return true;
+    }
+
+    /** Like {@link #describe}; a record that cannot be read does not prevent the entries of the others. */
+    private boolean describeOrSkip(SegmentSummary.@Nullable Entry record) {
+        try {
+            return describe(record);
+        } catch (IOException e) {
+            unreadable = e;
+            return true;
+        }
     }
 
     private void write() throws IOException {

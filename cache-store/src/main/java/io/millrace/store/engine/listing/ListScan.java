@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,35 +60,96 @@ final class ListScan {
     /**
      * Reads the next block of entries, and returns the objects that are still stored and that the visitor wants. Null at
      * the end of the volume.
+     *
+     * @param end the end of the newest list for this listing
      */
     @Nullable
-    Scanned scan(ListCursor from, ListVisitor visitor) {
+    Scanned scan(ListCursor from, ListVisitor visitor, NewestEnd end) {
+        long newest = volume.newestSegment();
         SegmentTable.Begun segment = volume.firstBegunAfter(from.segment() - 1);
         if (segment == null || segment.sequence() > from.last()) {
             return null;
         }
         long sequence = segment.sequence();
         ListCursor at = sequence == from.segment() ? from : from.atSegment(sequence);
-        boolean online = volume.state() == VolumeState.ONLINE && !isLapped(from, sequence);
-        boolean complete = online && inventory.isComplete(sequence);
-        ObjectList list = inventory.list(sequence);
-        if (list == null) {
-            return new Scanned(List.of(), complete, at.atSegment(sequence + 1));
-        }
+        boolean lapped = isLapped(from, sequence);
         try {
-            ObjectList.Block block = list.read(at.block());
-            if (block == null && inventory.drain() > 0) {
+            ObjectList list = inventory.list(sequence);
+            ObjectList.Block block = list == null ? null : list.read(at.block());
+            if (block != null && list != null && !end.isBefore(sequence, at.block())) {
+                List<Found> found = found(list, block, at, visitor);
+                return new Scanned(found, isComplete(sequence, lapped), at.inBlock(block.next(), 0));
+            }
+            if (sequence >= newest && !end.isReached(volume, sequence, at.block(), () -> drainedTo(sequence))) {
+                return new Scanned(List.of(), isComplete(sequence, lapped), at);
+            }
+            if (sequence < newest && inventory.drain() > 0) {
                 // An object that was moved out of a segment before this one may have been among the recent entries.
-                block = list.read(at.block());
+                list = inventory.list(sequence);
+                if (list != null && list.read(at.block()) != null) {
+                    return new Scanned(List.of(), isComplete(sequence, lapped), at);
+                }
             }
-            if (block == null) {
-                return new Scanned(List.of(), complete, at.atSegment(sequence + 1));
-            }
-            List<Found> found = found(list, block, at, visitor);
-            boolean stillOnline = volume.state() == VolumeState.ONLINE;
-            return new Scanned(found, complete && stillOnline, at.inBlock(block.next(), 0));
+            return new Scanned(List.of(), isComplete(sequence, lapped), at.atSegment(sequence + 1));
         } catch (IOException e) {
-            return afterDamage(list, at, e);
+            ObjectList list = inventory.list(sequence);
+            return list == null ? new Scanned(List.of(), false, at.atSegment(sequence + 1)) : afterDamage(list, at, e);
+        }
+    }
+
+    /** Returns true if the list now has all objects of the segment, and the objects can be found. */
+    private boolean isComplete(long sequence, boolean lapped) {
+        return !lapped && inventory.isOpen() && inventory.isComplete(sequence) && volume.state() == VolumeState.ONLINE;
+    }
+
+    /** Writes the recent entries, and returns the bytes of the list of a segment. */
+    private long drainedTo(long sequence) {
+        inventory.drain();
+        ObjectList list = inventory.list(sequence);
+        return list == null ? 0 : list.bytes();
+    }
+
+    /**
+     * The end of the list of the newest segment for one listing. A record that is in the index may not be reported yet.
+     * Therefore the listing waits until the volume's thread has run a task: then all earlier records are reported. What
+     * is stored later is not listed, so that a listing ends while objects are stored all the time.
+     *
+     * <p>Confined to the inventory's thread, except {@link #reported}.
+     */
+    static final class NewestEnd {
+        private static final long WAIT_NANOS = 50_000;
+
+        private long segment;
+        private volatile boolean reported;
+        /** Bytes of the list that the listing visits; -1 until all earlier records are reported. */
+        private long bytes = -1;
+
+        /** Returns true if a position in the list of a segment is after the part that the listing visits. */
+        boolean isBefore(long sequence, long position) {
+            return segment == sequence && bytes >= 0 && position >= bytes;
+        }
+
+        /** Returns true if all objects before a position were visited; false if the position must be read again. */
+        boolean isReached(Volume volume, long sequence, long position, LongSupplier drainedTo) {
+            if (volume.state() != VolumeState.ONLINE) {
+                return true;
+            }
+            if (segment != sequence) {
+                segment = sequence;
+                bytes = -1;
+                reported = false;
+                if (!volume.execute(() -> reported = true)) {
+                    segment = 0;
+                }
+            } else if (reported && bytes < 0) {
+                bytes = drainedTo.getAsLong();
+            } else if (bytes >= 0) {
+                return position >= bytes;
+            }
+            if (!reported) {
+                LockSupport.parkNanos(this, WAIT_NANOS);
+            }
+            return false;
         }
     }
 

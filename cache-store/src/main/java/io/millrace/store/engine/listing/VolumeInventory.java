@@ -45,8 +45,8 @@ import org.slf4j.LoggerFactory;
  */
 final class VolumeInventory<H> {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeInventory.class);
-    /** Prefix of the files of the inventory of earlier versions. */
-    private static final String EARLIER_PREFIX = "inventory";
+    /** Name of the file of the inventory of earlier versions; the names of its other files have a suffix. */
+    private static final String EARLIER_FILE = "inventory";
     /** Interval of inspections during a fill. */
     private static final long INSPECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Time without a dropped entry before the list of the active segment is filled. */
@@ -83,6 +83,9 @@ final class VolumeInventory<H> {
     private long newestAtAttach;
     /** Sequence number of the last record when the volume's records began to be reported. */
     private long appliedAtAttach;
+
+    /** True if the index is the one that the volume had when its lists were written. */
+    private boolean indexKept;
 
     private boolean opened;
     /** Time of the next inspection during a fill, on the scale of {@link System#nanoTime}. */
@@ -155,7 +158,11 @@ final class VolumeInventory<H> {
     /** Call once, when records of the volume are being reported. Any thread. */
     void attached() {
         newestAtAttach = volume.newestSegment();
-        appliedAtAttach = volume.state() == VolumeState.ONLINE ? volume.appliedSequence() : ObjectList.NOTHING;
+        // The coverage of a list is not trusted if records were appended that were not reported, or if a rebuild of the
+        // index may have found records that the index did not have before.
+        boolean trusted = !volume.wasRebuilt() && volume.bytesWritten() == 0;
+        appliedAtAttach = trusted ? volume.appliedSequence() : ObjectList.NOTHING;
+        indexKept = !volume.wasRebuilt();
         attached = true;
     }
 
@@ -231,14 +238,10 @@ final class VolumeInventory<H> {
 
     private void openLists() {
         try {
-            for (Path earlier : io.list(volume.directory(), EARLIER_PREFIX)) {
-                io.delete(earlier);
-            }
+            deleteEarlierFiles();
             io.createDirectories(directory);
             List<Long> listed = ObjectList.segments(io, directory);
-            for (SegmentTable.Begun segment = volume.firstBegunAfter(0);
-                    segment != null;
-                    segment = volume.firstBegunAfter(segment.sequence())) {
+            for (SegmentTable.Begun segment : volume.begunSegments()) {
                 part(segment);
             }
             for (long sequence : listed) {
@@ -255,6 +258,14 @@ final class VolumeInventory<H> {
         }
     }
 
+    private void deleteEarlierFiles() throws IOException {
+        io.delete(volume.directory().resolve(EARLIER_FILE));
+        // Names of volumes, which may be directories beside these files, contain no dot.
+        for (Path earlier : io.list(volume.directory(), EARLIER_FILE + ".")) {
+            io.delete(earlier);
+        }
+    }
+
     private Part part(SegmentTable.Begun segment) throws IOException {
         return part(segment.sequence(), segment.tag());
     }
@@ -265,14 +276,30 @@ final class VolumeInventory<H> {
         if (known != null && known.list.tag() == tag) {
             return known;
         }
-        ObjectList list = ObjectList.open(io, directory, sequence, tag);
-        boolean complete = sequence > newestAtAttach
-                || list.coveredTo() == ObjectList.ALL
-                // A rebuild of the index may find records that the index did not have before.
-                || (list.coveredTo() == ObjectList.INDEXED && appliedAtAttach != ObjectList.NOTHING)
-                || (sequence == newestAtAttach && list.coveredTo() >= 0 && list.coveredTo() == appliedAtAttach);
-        Part made = new Part(list, complete);
+        Part made = opened(sequence, tag);
         parts.put(sequence, made);
+        return made;
+    }
+
+    private Part opened(long sequence, long tag) throws IOException {
+        ObjectList list;
+        try {
+            list = ObjectList.open(io, directory, sequence, tag);
+        } catch (IOException e) {
+            LOG.info("{}: the list of a segment is written again: {}", volume.directory(), e.toString());
+            ObjectList.delete(io, directory, sequence);
+            list = ObjectList.open(io, directory, sequence, tag);
+        }
+        boolean begunHere = sequence > newestAtAttach;
+        long covered = list.coveredTo();
+        boolean isLast = sequence == newestAtAttach && covered >= 0 && covered == appliedAtAttach;
+        boolean byFill = covered == ObjectList.INDEXED;
+        Part made = new Part(list, begunHere || covered == ObjectList.ALL || isLast || (byFill && indexKept));
+        made.filledByIndex = byFill;
+        if (byFill && !indexKept) {
+            // Another process must not trust the coverage either.
+            list.cover(ObjectList.NOTHING);
+        }
         return made;
     }
 
@@ -445,7 +472,7 @@ final class VolumeInventory<H> {
                 inspect();
             } else {
                 step(current, records);
-                if (System.nanoTime() - inspectAtNanos >= 0) {
+                if (System.nanoTime() - inspectAtNanos >= 0 && volume.state() == VolumeState.ONLINE) {
                     inspect();
                 }
             }
@@ -459,7 +486,11 @@ final class VolumeInventory<H> {
 
     private void step(ListFill current, int records) {
         try {
-            if (current.step(records)) {
+            boolean atEnd = current.step(records);
+            if (volume.state() != VolumeState.ONLINE) {
+                // Lookups find nothing in a volume that is not online.
+                fill = null;
+            } else if (atEnd) {
                 finish(current);
             }
         } catch (IOException e) {
@@ -537,9 +568,10 @@ final class VolumeInventory<H> {
         }
         boolean all = true;
         SegmentTable.Begun found = null;
-        for (SegmentTable.Begun segment = volume.firstBegunAfter(completeTo);
-                segment != null;
-                segment = volume.firstBegunAfter(segment.sequence())) {
+        for (SegmentTable.Begun segment : volume.begunSegments()) {
+            if (segment.sequence() <= completeTo) {
+                continue;
+            }
             Part part = part(segment);
             if (part.complete && !gaps.contains(segment.sequence())) {
                 completeTo = all && segment.sequence() < newest ? segment.sequence() : completeTo;
@@ -610,6 +642,7 @@ final class VolumeInventory<H> {
         Part part = parts.get(fillSegment);
         if (part != null && part.list == finished.list()) {
             part.complete = true;
+            part.filledByIndex = true;
         }
         LOG.debug(
                 "{}: the list of a segment is complete: entries={}",
@@ -638,7 +671,8 @@ final class VolumeInventory<H> {
             SegmentTable.Begun segment = volume.firstBegunAfter(newest - 1);
             if (segment != null) {
                 Part part = part(segment);
-                if (part.complete && !gaps.contains(newest)) {
+                // Whether the last record was in the index when a fill read the segment is not known.
+                if (part.complete && !part.filledByIndex && !gaps.contains(newest)) {
                     part.list.cover(volume.appliedSequence());
                 }
             }

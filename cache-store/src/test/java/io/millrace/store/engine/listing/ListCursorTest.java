@@ -13,9 +13,9 @@ class ListCursorTest {
     void aPositionIsReadFromItsText() {
         for (ListCursor cursor : new ListCursor[] {
             ListCursor.START,
-            ListCursor.ofVolume(3),
-            ListCursor.ofVolume(1).until(Long.MAX_VALUE),
-            ListCursor.ofVolume(2).until(300).atSegment(299).inBlock(1L << 40, 7)
+            ListCursor.START.onVolumes(-5).atVolume(3),
+            ListCursor.START.onVolumes(7).atVolume(1).until(Long.MAX_VALUE),
+            ListCursor.START.onVolumes(1).atVolume(2).until(300).atSegment(299).inBlock(1L << 40, 7)
         }) {
             assertEquals(cursor, ListCursor.parse(cursor.text()));
         }
@@ -28,12 +28,12 @@ class ListCursorTest {
                 "",
                 "1",
                 "1.2.3",
-                "1.2.3.4",
-                "1.2.3.4.5.6",
-                "1.2.x.4.5",
-                "-1.2.3.4.5",
-                "1.2.3.4.ffffffff1",
-                "1.ffffffffffffffff.3.4.5"
+                "1.2.3.4.5",
+                "1.2.3.4.5.6.7",
+                "1.2.x.4.5.6",
+                "-1.2.3.4.5.6",
+                "1.2.3.4.5.ffffffff1",
+                "1.2.ffffffffffffffff.3.4.5"
             })
     void anotherTextIsRefused(String text) {
         assertThrows(IllegalArgumentException.class, () -> ListCursor.parse(text));

@@ -184,7 +184,7 @@ final class ConfigLoaderTest {
                 "storage: [{path: /a/b, size: 1GiB}, {path: /a, size: 2GiB}] | 5:38: storage[1].path: /a contains /a/b, which is storage[0]",
                 "volumes: [{name: a, share: 30}] | 5:28: volumes[0].share: '30' is not a percentage such as 30%",
                 "volumes: [{name: default, share: 30%}] | 5:12: volumes[0].name: 'default' is the name of the space without a share; choose another name",
-                "volumes: [{name: A/b, share: 30%}] | 5:12: volumes[0].name: 'A/b' is not permitted; a name has 1 to 32 lower-case letters, digits, '-' and '_', and is not the name of a file of the cache: volume, index, lock, owner, inventory",
+                "volumes: [{name: A/b, share: 30%}] | 5:12: volumes[0].name: 'A/b' is not permitted; a name has 1 to 32 lower-case letters, digits, '-' and '_', and is not the name of a file of the cache: volume, index, lock, owner, inventory, object-lists",
                 "volumes: [{name: a, share: 60%}, {name: b, share: 50%}] | 5:44: volumes[1].share: the shares add up to 110%; the sum must be less than 100%, because the rest is for all other responses",
                 "volumes: [{name: a, share: 5%, hosts: [x y]}] | 5:32: volumes[0].hosts: 'x y' is neither a host nor a domain such as *.example.com",
                 "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is already in volumes[0]",
