@@ -11,8 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store of keyed objects in RAM and on disk. The disk space consists of volumes. Each volume is a part of one storage
- * path, in which objects are stored and replaced together.
+ * A store of keyed objects in RAM and on disk. The disk space consists of volumes. Each volume is the whole or a part
+ * of one storage path. The objects of a volume share its space: when it is full, its oldest segment is reclaimed.
  *
  * <p>A lookup takes up to three steps. {@link #get} searches the RAM tier and never blocks. {@link #contains} searches
  * the index of the disk and never blocks. If it returns true, {@link #open} reads the object on an I/O thread. Only one
@@ -129,9 +129,10 @@ public interface CacheStore<H> extends Closeable {
     void abortWriters(StoreKey key);
 
     /**
-     * Lists the objects on the volumes, in the order in which they were stored and outside every request path. Objects
-     * that are only in RAM, or not on the volume yet, are not listed. An object that is replaced or moved on its volume
-     * during a listing may be listed twice. Removed objects are never listed.
+     * Lists the objects on one volume after another, each in the order in which its objects were written. Runs on the
+     * inventory's thread, not on threads that serve requests. Objects that are only in RAM, or not on the volume yet,
+     * are not listed. An object that is replaced or moved on its volume during a listing may be listed twice. Removed
+     * objects are never listed.
      *
      * @param after {@link ListResult#next} of the previous call; null for the first call
      * @param visitor called for each object, on the inventory's thread

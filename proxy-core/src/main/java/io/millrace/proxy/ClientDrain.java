@@ -66,7 +66,7 @@ final class ClientDrain {
         return drained;
     }
 
-    /** Returns a task that runs {@code last} at its call with this number. */
+    /** Returns a task that runs {@code last} when it is called for the {@code count}-th time. */
     private static Runnable afterCalls(int count, Runnable last) {
         AtomicInteger left = new AtomicInteger(count);
         return () -> {

@@ -173,7 +173,7 @@ public final class SegmentLog {
         header.stamp(nextSequence, tag);
         int metaBytes = header.contentOffset();
         boolean single = length <= SINGLE_WRITE_BYTES;
-        int start = appender.phase(active, offset);
+        int start = appender.offsetInBlock(active, offset);
         if (start + metaBytes > scratch.capacity()) {
             scratch = appender.allocate(metaBytes);
         }
@@ -233,7 +233,7 @@ public final class SegmentLog {
             throws IOException {
         if (batch.isEmpty()) {
             makeRoom(header.recordLength());
-            batch.begin(appender.phase(active, offset));
+            batch.begin(appender.offsetInBlock(active, offset));
         }
         header.stamp(nextSequence, tag);
         ByteBuffer out = batch.buffer();
@@ -462,8 +462,8 @@ public final class SegmentLog {
         }
         if (table.sequence(found) > 0) {
             // The file is forced before the segment is overwritten. Copies of its records must be on the device. The
-            // erased headers of older segments must be there too, because tombstones in this segment may hide their
-            // records.
+            // erasure of the headers of older segments must be on the device too, because tombstones in this segment
+            // may hide records of those segments.
             segments.force();
         }
         return found;

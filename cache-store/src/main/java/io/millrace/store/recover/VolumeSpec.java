@@ -42,7 +42,8 @@ public record VolumeSpec(
      * A block device or file that contains a volume.
      *
      * @param path its path
-     * @param format whether other content may be overwritten; only the first opening with this permission may do so
+     * @param format whether other content may be overwritten. This permission works once: its use is recorded in the
+     *     index directory
      */
     public record Device(Path path, boolean format) {}
 

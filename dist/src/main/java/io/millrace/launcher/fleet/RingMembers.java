@@ -29,7 +29,7 @@ final class RingMembers {
     /** Interval at which the nodes are determined. */
     static final long STEP_MILLIS = 200;
 
-    /** Most nodes of a tier. If it has more, the first in the order of their names are used. */
+    /** Limit of nodes per tier. If a tier has more, the first in the order of their names are used. */
     private static final int NODES_MAX = 256;
 
     private static final Logger LOG = LoggerFactory.getLogger(RingMembers.class);

@@ -40,7 +40,7 @@ final class Redirects {
             boolean whole,
             boolean exact) {
         /** Returns true if a location with this path redirects only some of the paths below it. */
-        boolean isPartOf(String path) {
+        boolean coversOnlyPartOf(String path) {
             return source.name().equals("rewrite") && (exact || (prefix != null && !path.startsWith(prefix)));
         }
     }
@@ -159,8 +159,9 @@ final class Redirects {
     }
 
     /**
-     * Returns true if a server redirects any of its paths by a rule of its own. Below a mapped {@code location /}, the
-     * rule for that location contains the redirections.
+     * Returns true if a server needs separate remap rules for redirections: because of {@link #redirectsAll}, or for
+     * redirections in locations. Those in locations do not count if {@code location /} has a proxy_pass: then they are
+     * part of the rule for {@code location /} or for a longer path, or have no equivalent.
      */
     static boolean redirectsSome(Scope server) {
         boolean maps = server.own("location").stream()

@@ -143,7 +143,8 @@ final class Restrictions {
         Scope scope = location.scope();
         Directive refusal = AccessPlan.refusal(scope);
         Redirects.Redirect redirect = Redirects.of(scope);
-        boolean redirects = redirect != null && !(server.isMapping(location) && redirect.isPartOf(location.path()));
+        boolean partly = redirect != null && server.isMapping(location) && redirect.coversOnlyPartOf(location.path());
+        boolean redirects = redirect != null && !partly;
         if (redirects || (refusal != null && AccessPlan.isDenial(refusal))) {
             return false;
         }

@@ -314,7 +314,7 @@ final class RuleWriter {
             return;
         }
         Redirect redirect = Redirects.of(location.scope());
-        boolean partly = redirect != null && server.isMapping(location) && redirect.isPartOf(location.path());
+        boolean partly = redirect != null && server.isMapping(location) && redirect.coversOnlyPartOf(location.path());
         if (redirect != null && !partly) {
             String prefix = redirect.prefix() == null || location.path().startsWith(redirect.prefix())
                     ? location.path()

@@ -59,7 +59,7 @@ public record CacheSettings(
                 .heuristicMinSeconds(lifetimes.heuristicMinSeconds())
                 .heuristicMaxSeconds(lifetimes.heuristicMaxSeconds())
                 .heuristicWithoutLastModified(lifetimes.heuristicWithoutLastModified())
-                .guessedWithCookies(lifetimes.guessedWithCookies())
+                .heuristicWithCookies(lifetimes.heuristicWithCookies())
                 .guaranteedMinSeconds(lifetimes.guaranteedMinSeconds())
                 .guaranteedMaxSeconds(lifetimes.guaranteedMaxSeconds())
                 .whenToRevalidate(lifetimes.whenToRevalidate())
@@ -114,7 +114,7 @@ public record CacheSettings(
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
         private boolean heuristicWithoutLastModified;
-        private LifetimeRules.GuessedWithCookies guessedWithCookies = LifetimeRules.GuessedWithCookies.NOT_TEXT;
+        private LifetimeRules.HeuristicWithCookies heuristicWithCookies = LifetimeRules.HeuristicWithCookies.NOT_TEXT;
         private long guaranteedMinSeconds;
         private long guaranteedMaxSeconds;
         private LifetimeRules.WhenToRevalidate whenToRevalidate = LifetimeRules.WhenToRevalidate.DIRECTIVES;
@@ -228,8 +228,8 @@ public record CacheSettings(
             return this;
         }
 
-        public Builder guessedWithCookies(LifetimeRules.GuessedWithCookies value) {
-            guessedWithCookies = value;
+        public Builder heuristicWithCookies(LifetimeRules.HeuristicWithCookies value) {
+            heuristicWithCookies = value;
             return this;
         }
 
@@ -360,7 +360,7 @@ public record CacheSettings(
                             heuristicMinSeconds,
                             heuristicMaxSeconds,
                             heuristicWithoutLastModified,
-                            guessedWithCookies,
+                            heuristicWithCookies,
                             guaranteedMinSeconds,
                             guaranteedMaxSeconds,
                             whenToRevalidate,

@@ -9,8 +9,8 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 
 /**
- * Applies {@link StoringRules.CookiePolicy} and {@link LifetimeRules.GuessedWithCookies} to one response. Thread-safe:
- * no state.
+ * Applies {@link StoringRules.CookiePolicy} and {@link LifetimeRules.HeuristicWithCookies} to one response.
+ * Thread-safe: no state.
  */
 public final class CookieRule {
 
@@ -51,15 +51,15 @@ public final class CookieRule {
 
     /** Returns true if the response gets no heuristic lifetime, since it may be specific to one user. */
     static boolean forbidsHeuristicLifetime(
-            LifetimeRules.GuessedWithCookies policy, RequestHead request, FieldSection response) {
-        if (policy == LifetimeRules.GuessedWithCookies.ALL) {
+            LifetimeRules.HeuristicWithCookies policy, RequestHead request, FieldSection response) {
+        if (policy == LifetimeRules.HeuristicWithCookies.ALL) {
             return false;
         }
         FieldSection requestFields = request.fields();
         return response.contains(FieldName.SET_COOKIE)
                 || requestFields.contains(FieldName.AUTHORIZATION)
                 || (requestFields.contains(FieldName.COOKIE)
-                        && (policy == LifetimeRules.GuessedWithCookies.NONE || mayBeText(response)));
+                        && (policy == LifetimeRules.HeuristicWithCookies.NONE || mayBeText(response)));
     }
 
     /**

@@ -114,7 +114,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         if (!mayBeHeuristic(response, control)) {
             return new Freshness(0, LifetimeSource.NONE);
         }
-        if (CookieRule.forbidsHeuristicLifetime(rules.guessedWithCookies(), request, fields)) {
+        if (CookieRule.forbidsHeuristicLifetime(rules.heuristicWithCookies(), request, fields)) {
             return new Freshness(0, LifetimeSource.WITHHELD);
         }
         long lastModified = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);

@@ -15,7 +15,7 @@ import io.millrace.proxy.caching.settings.StatusSet;
  * @param heuristicMaxSeconds upper bound of a heuristic lifetime; overrides the lower one
  * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets
  *     {@code heuristicMinSeconds} as lifetime
- * @param guessedWithCookies heuristic lifetimes of responses with cookies or credentials
+ * @param heuristicWithCookies heuristic lifetimes of responses with cookies or credentials
  * @param guaranteedMinSeconds lower bound of every lifetime
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; overrides the lower one
  * @param whenToRevalidate which stored responses count as fresh
@@ -27,7 +27,7 @@ public record LifetimeRules(
         long heuristicMinSeconds,
         long heuristicMaxSeconds,
         boolean heuristicWithoutLastModified,
-        GuessedWithCookies guessedWithCookies,
+        HeuristicWithCookies heuristicWithCookies,
         long guaranteedMinSeconds,
         long guaranteedMaxSeconds,
         WhenToRevalidate whenToRevalidate,
@@ -52,7 +52,7 @@ public record LifetimeRules(
      * Determines which responses get a heuristic lifetime although they have Set-Cookie, or their request has Cookie or
      * Authorization. Such a response may be specific to one user, and none of its fields permits sharing.
      */
-    public enum GuessedWithCookies {
+    public enum HeuristicWithCookies {
         /** No response with cookies or credentials gets a heuristic lifetime. */
         NONE,
         /**

@@ -311,7 +311,7 @@ final class StoredHeadBuilder {
      */
     private boolean sharesCookies(CacheSettings settings) {
         boolean permitted = lifetimeSource.isExplicit()
-                || settings.lifetimes().guessedWithCookies() == LifetimeRules.GuessedWithCookies.ALL;
+                || settings.lifetimes().heuristicWithCookies() == LifetimeRules.HeuristicWithCookies.ALL;
         return cookiesMayBeShared && permitted && lifetimeSeconds > 0 && (flags & StoredHead.NO_CACHE) == 0;
     }
 

@@ -51,9 +51,9 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         boolean isUnstorable();
 
         /**
-         * Called when the rest of the content is useless: ends the fetch and cancels the origin's response. Either no
-         * reader is left and the store does not need the rest, or does not get it in the time limit of a fill without
-         * readers. Or the stored first part cannot be read.
+         * Called when the rest of the content is useless: ends the fetch and cancels the origin's response. There are
+         * three cases: no reader is left and the store does not need the rest; no reader is left and the time limit of
+         * a fill without readers has passed; or the stored first part cannot be read.
          */
         void onUnneeded();
     }

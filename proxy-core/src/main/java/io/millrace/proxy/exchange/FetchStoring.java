@@ -71,7 +71,7 @@ final class FetchStoring {
 
     /** Records the state of the purger, so that later purges are detected. Call before the request is sent. */
     void begin() {
-        boolean changesStore = plan.mayStore() || plan.mayStorePost() || plan.comparedToHead() != null;
+        boolean changesStore = plan.mayStore() || plan.mayStorePost() || plan.storedForHeadMethod() != null;
         keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
         startPoint = changesStore ? exchangeLoop.purger().point(keyHash) : null;
     }

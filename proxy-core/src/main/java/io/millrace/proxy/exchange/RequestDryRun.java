@@ -171,7 +171,7 @@ final class RequestDryRun {
                 rules(),
                 limits(rule),
                 DryRunResult.ExtensionUse.of(decision),
-                decision.branch(),
+                decision.canaryBranch(),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 mapped
@@ -201,11 +201,10 @@ final class RequestDryRun {
         UncacheableKeys keys = shared.uncacheable();
         long nowMillis = shared.clock().millis();
         NoStoreReason reason = NoStoreReason.ofCode(keys.reason(decision.key(), nowMillis));
-        long rememberedSeconds = decision.fillConfig().uncacheableSeconds();
+        long ttlSeconds = decision.fillConfig().uncacheableSeconds();
         return reason == null
                 ? null
-                : new DryRunResult.Uncacheable(
-                        reason, keys.expirySeconds(decision.key(), nowMillis) - rememberedSeconds);
+                : new DryRunResult.Uncacheable(reason, keys.expirySeconds(decision.key(), nowMillis) - ttlSeconds);
     }
 
     private @Nullable NoStoreReason noStore() {

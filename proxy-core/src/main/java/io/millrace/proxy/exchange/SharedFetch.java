@@ -260,7 +260,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 respond(received, framing);
             } else {
                 ResponseHead answer = encoded.received(received, framing);
-                if (encoded.isSubstitute()) {
+                if (encoded.lacksVariantCoding()) {
                     storage.setUnstorable(true);
                 }
                 respond(answer, encoded.framing(framing));
@@ -306,11 +306,11 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             fetchWhole();
             return;
         }
-        if (isPartOfEncoded(head)) {
+        if (mayNotFitPartOfClient(head)) {
             fetchWhole();
             return;
         }
-        StoredObject<StoredHead> known = plan.comparedToHead();
+        StoredObject<StoredHead> known = plan.storedForHeadMethod();
         if (known != null) {
             storage.compare(known, head, request.sentMillis());
         }
@@ -335,11 +335,11 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     /**
-     * Returns true if the origin sent a part of the unencoded content, and the client identifies its own part only by a
-     * date. That part may be of the encoded content, which has the same date. The client could not combine the two
-     * parts.
+     * Returns true if the origin sent a part of the unencoded content, and the request has If-Range with a date. The
+     * part that the client already has may be from the encoded content, which has the same date. The client must not
+     * combine the two parts.
      */
-    private boolean isPartOfEncoded(ResponseHead head) {
+    private boolean mayNotFitPartOfClient(ResponseHead head) {
         EncodingRules rules = plan.cacheSettings().encoding();
         return !rules.isOff()
                 && head.status() == 206

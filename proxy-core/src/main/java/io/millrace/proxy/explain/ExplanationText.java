@@ -455,7 +455,7 @@ public final class ExplanationText {
                         ? "not stored if the origin answers as before; another answer needs " + needs
                         : "the answer is stored if its fields permit storing and it has " + needs,
                 "cache.required_headers");
-        heuristicLifetime(settings.lifetimes().guessedWithCookies());
+        heuristicLifetime(settings.lifetimes().heuristicWithCookies());
         leakGuard(settings.storing().leakGuard());
     }
 
@@ -477,13 +477,13 @@ public final class ExplanationText {
     }
 
     /** Adds a step if the request's fields prevent a heuristic lifetime. */
-    private void heuristicLifetime(LifetimeRules.GuessedWithCookies policy) {
+    private void heuristicLifetime(LifetimeRules.HeuristicWithCookies policy) {
         boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
         boolean withCookie = request.fields().contains(FieldName.COOKIE);
-        if (policy == LifetimeRules.GuessedWithCookies.ALL || !(authorized || withCookie)) {
+        if (policy == LifetimeRules.HeuristicWithCookies.ALL || !(authorized || withCookie)) {
             return;
         }
-        boolean forEveryType = authorized || policy == LifetimeRules.GuessedWithCookies.NONE;
+        boolean forEveryType = authorized || policy == LifetimeRules.HeuristicWithCookies.NONE;
         step(
                 "guess",
                 "no heuristic lifetime" + (forEveryType ? "" : " for text, JSON and XML") + ", as the request has "

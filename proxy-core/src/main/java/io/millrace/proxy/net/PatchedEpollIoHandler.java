@@ -68,7 +68,7 @@ final class PatchedEpollIoHandler implements IoHandler {
     }
 
     /** A handle that was registered while a batch of events was dispatched. It ignores the events of this batch. */
-    @SuppressWarnings("try") // closes like the wrapped handle
+    @SuppressWarnings("try") // close() declares Exception, as in Netty's interface
     private final class LateHandle implements EpollIoHandle {
         private final EpollIoHandle handle;
         private final long registeredIn = iteration;

@@ -4,7 +4,8 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 
 /**
- * Hashes of hosts and URLs, by which the tables of purges find their stamps. The journal contains these hashes, so the
+ * Hashes of hosts and URLs. They are the keys of the tables of purges by host, path prefix and URL. These tables
+ * contain the stamp of each purge (a number that increases with each purge). The journal contains these hashes, so the
  * algorithm must not change. Stateless.
  */
 final class ScopeHash {

@@ -136,10 +136,10 @@ final class FreshnessTest {
                 "NONE     | Authorization: x | -                                   | WITHHELD",
                 "ALL      | Cookie: a=1^Authorization: x | Set-Cookie: a=1^Content-Type: text/html | HEURISTIC"
             })
-    void lifetimeIsGuessedWithCookiesAsConfigured(
-            LifetimeRules.GuessedWithCookies policy, String request, String response, LifetimeSource source) {
+    void lifetimeWithCookiesIsHeuristicAsConfigured(
+            LifetimeRules.HeuristicWithCookies policy, String request, String response, LifetimeSource source) {
         CacheSettings settings = CacheSettings.builder()
-                .guessedWithCookies(policy)
+                .heuristicWithCookies(policy)
                 .guaranteedMinSeconds(7)
                 .build();
         Freshness found = Freshness.of(

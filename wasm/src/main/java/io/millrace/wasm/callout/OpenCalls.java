@@ -146,8 +146,8 @@ public final class OpenCalls {
     }
 
     /**
-     * Cancels the calls of a context for which nobody waits. The module still receives a failed result for each call,
-     * because modules keep lists of their open calls.
+     * Cancels all open calls of a context that ends. The module still receives a failed result for each call, because
+     * modules keep lists of their open calls.
      */
     public void cancel(int context) {
         for (OpenCall call : List.copyOf(byEnd)) {

@@ -50,11 +50,11 @@ public final class SegmentAppender {
 
     /**
      * Allocates a direct buffer for records. Its start is aligned, and it has room for {@code length} bytes after any
-     * {@link #phase}.
+     * {@link #offsetInBlock}.
      */
     public ByteBuffer allocate(int length) {
         // alignedSlice moves the start up and the end down to a multiple of a block. This takes less than two blocks;
-        // the third one is room for the phase.
+        // the third one is room for the offset in a block.
         ByteBuffer buffer = blockBytes == 0
                 ? ByteBuffer.allocateDirect(length)
                 : ByteBuffer.allocateDirect(length + 3 * blockBytes).alignedSlice(blockBytes);
@@ -62,10 +62,10 @@ public final class SegmentAppender {
     }
 
     /**
-     * Returns the bytes between the start of a block and this place in a segment; 0 without direct writes. A source
-     * that starts at this index of an {@linkplain #allocate allocated} buffer is written without a copy.
+     * Returns the offset of a place in a segment from the start of its block, in bytes; 0 without direct writes. A
+     * source that starts at this index of an {@linkplain #allocate allocated} buffer is written without a copy.
      */
-    public int phase(int segment, long offset) {
+    public int offsetInBlock(int segment, long offset) {
         return blockBytes == 0 ? 0 : (int) (segments.position(segment, offset) & (blockBytes - 1));
     }
 
@@ -75,7 +75,7 @@ public final class SegmentAppender {
      */
     public void write(int segment, long offset, ByteBuffer source) throws IOException {
         int length = source.remaining();
-        int before = (blockBytes - phase(segment, offset)) & (blockBytes - 1);
+        int before = (blockBytes - offsetInBlock(segment, offset)) & (blockBytes - 1);
         int whole = blockBytes == 0 ? 0 : (length - before) & -blockBytes;
         if (whole <= 0 || whole < DIRECT_BLOCKS_MIN * blockBytes) {
             segments.write(segment, offset, source);

@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 /**
  * A read of a part of one block on disk. Marks a missing or damaged block as lost.
  *
- * @param body the body that contains the block, stored in part or in several blocks; the caller holds a reference to it
+ * @param body the body that contains the block. It may be stored only in part. The caller holds a reference to it
  * @param readers the body's readers, notified if the block is lost
  * @param map locations of the body's blocks on disk
  * @param wanted the block and the part to read

@@ -80,7 +80,7 @@ class SegmentAppenderTest {
         if (kind == Source.HEAP) {
             return ByteBuffer.wrap(bytes);
         }
-        int at = appender.phase(SEGMENT, offset) + (kind == Source.SHIFTED ? 64 : 0);
+        int at = appender.offsetInBlock(SEGMENT, offset) + (kind == Source.SHIFTED ? 64 : 0);
         return appender.allocate(bytes.length + 64).put(at, bytes).position(at).limit(at + bytes.length);
     }
 
@@ -156,7 +156,7 @@ class SegmentAppenderTest {
     @Test
     void withoutAChannelEverythingIsWrittenAsItIs() throws IOException {
         SegmentAppender appender = new SegmentAppender(segments(false));
-        assertEquals(0, appender.phase(SEGMENT, 192));
+        assertEquals(0, appender.offsetInBlock(SEGMENT, 192));
         byte[] bytes = new byte[10_000];
         new Random(3).nextBytes(bytes);
         appender.write(SEGMENT, 192, ByteBuffer.wrap(bytes));

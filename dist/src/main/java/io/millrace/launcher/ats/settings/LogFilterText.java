@@ -77,7 +77,8 @@ final class LogFilterText {
             case "accept", "" -> comparison;
             case "reject" -> "!(" + comparison + ")";
             default ->
-                throw new NoEquivalentException("the action " + action + " has no equivalent; the values are logged");
+                throw new NoEquivalentException(
+                        "the action " + action + " has no equivalent; the log contains the unchanged field values");
         };
     }
 
@@ -88,7 +89,8 @@ final class LogFilterText {
                     "expressions have no field for " + field + "; see docs/reference/expressions.md");
         }
         if (field.equals("chi") && !value.matches("[0-9A-Fa-f:., ]+")) {
-            throw new NoEquivalentException("expressions compare single addresses with client, no ranges");
+            throw new NoEquivalentException(
+                    "the field 'client' can be compared only with single addresses, not with ranges");
         }
         List<String> any = new ArrayList<>();
         for (String one : RecordTable.split(value)) {

@@ -70,7 +70,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             if (http2.equals("OFF") || text("disable_h2").equalsIgnoreCase("true")) {
                 values.put("http2", "false");
             } else if (!http2.isEmpty()) {
-                entry.note("http2: HTTP/2 is offered to all clients, as in Millrace");
+                entry.note("http2: no setting is needed, because Millrace offers HTTP/2 by default");
             }
             return new NameSettings(values, lists, strict);
         }
@@ -97,7 +97,8 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                     if (requestedByDefault) {
                         values.put("client_certificates", "off");
                     } else {
-                        entry.note("verify_client: clients are not asked for certificates, as in Millrace");
+                        entry.note("verify_client: no setting is needed, because Millrace does not ask clients for"
+                                + " certificates by default");
                     }
                 }
                 case "" -> {
@@ -155,7 +156,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                 values.put("min_version", only);
                 values.put("max_version", only);
             } else if (known.size() == named.size()) {
-                entry.note("valid_tls_versions_in: Millrace always behaves this way");
+                entry.note("valid_tls_versions_in: TLS 1.2 and 1.3 are offered, as by default in Millrace");
             }
         }
 

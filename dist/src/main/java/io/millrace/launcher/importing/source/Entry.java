@@ -54,7 +54,10 @@ public final class Entry {
         missing.add(why);
     }
 
-    /** Adds a note for the operator. A line with notes but without keys gets the outcome {@link Outcome#NO_EFFECT}. */
+    /**
+     * Adds a note for the operator. A line that has notes, but no keys, no defaults and no part without an equivalent,
+     * gets the outcome {@link Outcome#NO_EFFECT}.
+     */
     public void note(String text) {
         notes.add(text);
     }

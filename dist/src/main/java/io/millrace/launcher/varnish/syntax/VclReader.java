@@ -161,7 +161,7 @@ public final class VclReader {
                         String name = word();
                         expect("{");
                         Entry entry = entry(first);
-                        entry.note("the subroutine contains other statements");
+                        entry.note("the statements of the subroutine are listed on their own lines");
                         vcl.addSub(name, block());
                     }
                     default -> throw new SyntaxException(first, "'" + first.text() + "' is not a declaration of VCL 4");

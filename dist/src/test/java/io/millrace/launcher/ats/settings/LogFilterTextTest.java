@@ -51,7 +51,7 @@ final class LogFilterTextTest {
                 "accept ; cqhm GT 3 ; the operator GT is not for texts",
                 "accept ; pssc GT 1,2 ; needs one number",
                 "accept ; pssc MATCH ok ; 'ok' is not a number",
-                "accept ; chi MATCH 10.0.0.0-10.0.0.9 ; no ranges",
+                "accept ; chi MATCH 10.0.0.0-10.0.0.9 ; not with ranges",
                 "accept ; pssc ; the condition is not FIELD OPERATOR VALUE"
             })
     void aFilterWithoutEquivalentHasAReason(String action, String condition, String reason) {

@@ -55,8 +55,8 @@ final class SessionCookie {
     }
 
     /**
-     * Returns the port of a Host field. The browser connects to this port. With SSH port forwarding it differs from the
-     * local port.
+     * Returns the port of a Host field. The browser connects to this port. With SSH port forwarding, this port differs
+     * from the port on which this process listens.
      */
     private static String port(String authority, String defaultPort) {
         String port = authority.substring(authority.lastIndexOf(':') + 1);

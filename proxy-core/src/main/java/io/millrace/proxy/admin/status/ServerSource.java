@@ -61,9 +61,9 @@ public interface ServerSource {
      * Threads at one time. Immutable.
      *
      * @param threads the threads with the most CPU time
-     * @param left number of further threads, which are not listed
+     * @param notListed number of further threads, which are not listed
      */
-    record ThreadReport(List<ThreadView> threads, int left) {}
+    record ThreadReport(List<ThreadView> threads, int notListed) {}
 
     /**
      * A thread. Immutable.

@@ -10,7 +10,10 @@ import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/server/threads[?depth=N]}: the threads of the serving process with their stacks. Thread-safe. */
+/**
+ * {@code GET /v1/server/threads[?depth=N]}: the threads of the serving process with their stacks. The member
+ * {@code left} is the number of threads that are not listed. Thread-safe.
+ */
 public final class ThreadsResource implements AdminResource {
     private static final int DEPTH_MAX = 64;
     private static final int DEPTH_DEFAULT = 8;
@@ -71,6 +74,6 @@ public final class ThreadsResource implements AdminResource {
             json.writeEndObject();
         }
         json.writeEndArray();
-        json.writeNumberProperty("left", report.left());
+        json.writeNumberProperty("left", report.notListed());
     }
 }

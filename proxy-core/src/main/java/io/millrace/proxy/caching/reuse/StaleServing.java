@@ -25,7 +25,10 @@ public sealed interface StaleServing {
     enum RefusalReason {
         /** The request has {@code no-cache}. */
         REQUEST_NO_CACHE("request-no-cache"),
-        /** The response is too old for the request's {@code max-age} or {@code min-fresh}. */
+        /**
+         * The response is older than the request's {@code max-age}, and the request has neither {@code max-stale} nor
+         * {@code stale-if-error}.
+         */
         REQUEST_AGE("request-age"),
         /** The response has {@code no-cache}. */
         NO_CACHE("no-cache"),
@@ -37,7 +40,7 @@ public sealed interface StaleServing {
         SHARED_MAX_AGE("s-maxage"),
         /**
          * The response may be specific to one user, and has no lifetime for that reason
-         * ({@link LifetimeRules#guessedWithCookies}).
+         * ({@link LifetimeRules#heuristicWithCookies}).
          */
         COOKIES("cookies"),
         /** The response is itself an error, stored by negative caching ({@link LifetimeRules.NegativeCaching}). */
@@ -93,7 +96,8 @@ public sealed interface StaleServing {
 
     /**
      * Decides for a stored response that would answer the request if it were fresh. The limit is the response's
-     * {@code stale-if-error} if present, even with {@code s-maxage}; else {@link StaleRules#maxStaleSeconds}.
+     * {@code stale-if-error} if present, even with {@code s-maxage}; else {@link StaleRules#maxStaleSeconds}. The
+     * request's {@code stale-if-error} is the limit instead if it is larger.
      *
      * @param staleSinceMillis time since which a soft invalidation has made it stale; -1 for none. The longer of this
      *     staleness and the staleness by age counts

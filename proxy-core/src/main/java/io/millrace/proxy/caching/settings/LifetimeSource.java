@@ -13,8 +13,8 @@ public enum LifetimeSource {
     /** The configured lifetime for responses without one ({@code LifetimeRules.NegativeCaching}). */
     NEGATIVE(5, "negative"),
     /**
-     * A heuristic lifetime is refused because of cookies or credentials ({@code LifetimeRules.GuessedWithCookies}); the
-     * lifetime is 0.
+     * A heuristic lifetime is refused because of cookies or credentials ({@code LifetimeRules.HeuristicWithCookies});
+     * the lifetime is 0.
      */
     WITHHELD(6, "withheld"),
     /** No source: the lifetime is 0, or the configured minimum. */

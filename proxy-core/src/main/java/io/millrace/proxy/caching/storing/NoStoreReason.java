@@ -55,7 +55,7 @@ public enum NoStoreReason {
     NO_LIFETIME("no-lifetime", "it has neither a lifetime nor a validator"),
     /**
      * Like {@link #NO_LIFETIME}, but without cookies or credentials the response would have a heuristic lifetime
-     * ({@link LifetimeRules#guessedWithCookies}).
+     * ({@link LifetimeRules#heuristicWithCookies}).
      */
     HEURISTIC_REFUSED("guess-withheld", "it has no lifetime, and the request had cookies or Authorization"),
     /** The fields that {@link StoringRules#requiredHeaders} requires are missing. */

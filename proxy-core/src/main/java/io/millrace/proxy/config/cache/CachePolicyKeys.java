@@ -75,10 +75,10 @@ public final class CachePolicyKeys {
             .description("Stored responses that answer a request with Authorization. if_allowed: those with public or"
                     + " s-maxage; those with must-revalidate or proxy-revalidate are validated each time, and"
                     + " all others are not used. always: all, as RFC 9111 s3.5 allows.");
-    public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = ConfigKey.builder(
+    public static final ConfigKey<LifetimeRules.HeuristicWithCookies> GUESSED_LIFETIME_WITH_COOKIES = ConfigKey.builder(
                     "cache.guessed_lifetime_with_cookies",
-                    ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
-            .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
+                    ValueType.word(LifetimeRules.HeuristicWithCookies.class, false))
+            .defaultsTo(LifetimeRules.HeuristicWithCookies.NOT_TEXT)
             .perRule()
             .description("Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a"
                     + " heuristic lifetime. none: none. not_text: responses to a request with Cookie that are not"

@@ -84,7 +84,7 @@ final class CacheSettingsReader {
                 .heuristicMinSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME))
                 .heuristicMaxSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME))
                 .heuristicWithoutLastModified(values.get(ConfigKeys.CACHE_HEURISTIC_WITHOUT_LAST_MODIFIED))
-                .guessedWithCookies(values.get(CachePolicyKeys.GUESSED_LIFETIME_WITH_COOKIES))
+                .heuristicWithCookies(values.get(CachePolicyKeys.GUESSED_LIFETIME_WITH_COOKIES))
                 .guaranteedMinSeconds(seconds(values, CachePolicyKeys.GUARANTEED_MIN_LIFETIME))
                 .guaranteedMaxSeconds(seconds(values, CachePolicyKeys.GUARANTEED_MAX_LIFETIME))
                 .whenToRevalidate(values.get(CachePolicyKeys.WHEN_TO_REVALIDATE))

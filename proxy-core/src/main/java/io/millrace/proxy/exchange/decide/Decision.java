@@ -147,7 +147,7 @@ public final class Decision {
     }
 
     /** Name of the branch of the canary split; null if the request goes to the rule's own origin. */
-    public @Nullable String branch() {
+    public @Nullable String canaryBranch() {
         return branch;
     }
 

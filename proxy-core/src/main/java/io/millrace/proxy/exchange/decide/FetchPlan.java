@@ -329,8 +329,8 @@ public final class FetchPlan implements StoringTarget {
         return mayStore && range == null ? stale : null;
     }
 
-    /** The stored response that a response to HEAD may update (RFC 9111 s4.3.5). Borrowed. */
-    public @Nullable StoredObject<StoredHead> comparedToHead() {
+    /** The stored response to GET that a response to HEAD may update (RFC 9111 s4.3.5); null for none. Borrowed. */
+    public @Nullable StoredObject<StoredHead> storedForHeadMethod() {
         return mayStore ? null : stale;
     }
 

@@ -55,10 +55,10 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private @Nullable EncodedBody body;
     private @Nullable FieldSection trailers;
     /**
-     * True if the response is not in the coding of its variant. Such a response answers only the clients that are
-     * waiting now.
+     * True if the response lacks the coding of its variant. Such a response answers only the clients that are waiting
+     * now.
      */
-    private boolean isSubstitute;
+    private boolean lacksVariantCoding;
     /** True while the fetch accepts no content. */
     private boolean isPaused;
     /** True once the origin's response has ended. */
@@ -121,11 +121,11 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
             return EncodedHeads.encodedByOrigin(head, rules);
         }
         ContentCoding chosen = rules.choose(plan.request().fields());
-        isSubstitute = false;
+        lacksVariantCoding = false;
         if (chosen != null && !isHead) {
             body = begin(chosen, length);
             if (body == null) {
-                isSubstitute = true;
+                lacksVariantCoding = true;
                 chosen = chosen.usesDictionary() ? withoutDictionary(plan.request()) : null;
                 body = chosen == null ? null : begin(chosen, length);
                 chosen = body == null ? null : chosen;
@@ -162,19 +162,19 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     }
 
     /**
-     * Returns true if the response is not in the coding of its variant, because too many other responses are being
-     * encoded, or because the dictionary was dropped. Such a response must not be stored, since later clients expect
-     * the coding of the variant.
+     * Returns true if the response lacks the coding of its variant (the coding that the request selects), because too
+     * many other responses are being encoded, or because the dictionary was dropped. Such a response must not be
+     * stored, since later clients expect the coding of the variant.
      */
-    public boolean isSubstitute() {
-        return isSubstitute;
+    public boolean lacksVariantCoding() {
+        return lacksVariantCoding;
     }
 
     /**
      * Returns true if a follower accepts the coding of the response. Every follower accepts the coding of the variant.
      */
     public boolean isAcceptedBy(RequestHead follower) {
-        return !isSubstitute || coding == null || coding == withoutDictionary(follower);
+        return !lacksVariantCoding || coding == null || coding == withoutDictionary(follower);
     }
 
     /** Returns the framing of the content for the fetch. The length of encoded content is unknown. */

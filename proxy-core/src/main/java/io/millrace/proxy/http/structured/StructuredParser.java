@@ -186,7 +186,10 @@ final class StructuredParser {
         return new BareItem.SfDecimal(negative ? -thousandths : thousandths);
     }
 
-    /** Returns the number of the next digits. The result is undefined for too many digits; the caller refuses them. */
+    /**
+     * Reads the next digits and returns their value. The value is undefined for too many digits; the caller refuses
+     * them.
+     */
     private long digits() {
         long value = 0;
         while (isDigit(peek())) {

@@ -68,7 +68,7 @@ public final class FleetCodec {
     /**
      * Reads a message.
      *
-     * @param node the node that sent the message, according to the subject under which the server delivered it
+     * @param node the node that sent the message, taken from the NATS subject of the message
      * @param fleet name of this fleet
      * @throws RefusedMessageException if the message must not be applied
      */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param access the ring of the access logs; null without an access log
  * @param live the live log; null without an admin API
- * @param traces the traces; null if the proxy was built without an export of spans
+ * @param traces the traces; null if the proxy cannot export spans
  */
 public record LoopLogs(
         @Nullable AccessLogRing access,

@@ -51,8 +51,10 @@ public final class AccessLogs implements AutoCloseable {
         /**
          * Returns a new target for one log.
          *
-         * @param extension name of the extension; a target for an unknown name cannot be opened
+         * @param extension name of the extension; in a proxy with extensions, an unknown name gets a target that cannot
+         *     be opened
          * @param sampleRate the number N of a log that contains one of every N requests
+         * @throws IllegalArgumentException for each name, if there are no extensions ({@link #NONE})
          */
         LogTarget of(String extension, int sampleRate);
     }
