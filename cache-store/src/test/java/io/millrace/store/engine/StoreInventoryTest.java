@@ -237,13 +237,14 @@ class StoreInventoryTest {
     @Test
     void aPageIsNotWholeIfTheInventoryWasStillBeingWritten() throws IOException {
         int objects = 2000;
-        try (TestStore test = open()) {
+        StoreConfig.Builder config = config(1, 64 << 20).segmentBytes(1 << 20);
+        try (TestStore test = new TestStore(config, new SystemFileIo())) {
             fill(test, 0, objects);
             assertEquals(objects, Listings.whole(test.store).size());
         }
         deleteLists();
         // The inventory opens with the first listing.
-        StoreConfig.Builder late = config(1, 64 << 20).inventoryDelayNanos(TimeUnit.HOURS.toNanos(1));
+        StoreConfig.Builder late = config.inventoryDelayNanos(TimeUnit.HOURS.toNanos(1));
         try (TestStore test = new TestStore(late, new SystemFileIo())) {
             ListResult first = Listings.list(test.store, null, new FirstBlock());
             assertNull(first.obstacle());

@@ -80,7 +80,7 @@ final class ListScan {
                 List<Found> found = found(list, block, at, visitor);
                 return new Scanned(found, isComplete(sequence, lapped), at.inBlock(block.next(), 0));
             }
-            if (sequence >= newest && !end.isReached(volume, sequence, at.block(), () -> drainedTo(sequence))) {
+            if (sequence >= newest && !end.isReached(volume, sequence, () -> drainedTo(sequence))) {
                 return new Scanned(List.of(), isComplete(sequence, lapped), at);
             }
             if (sequence < newest && inventory.drain() > 0) {
@@ -129,8 +129,11 @@ final class ListScan {
             return segment == sequence && bytes >= 0 && position >= bytes;
         }
 
-        /** Returns true if all objects before a position were visited; false if the position must be read again. */
-        boolean isReached(Volume volume, long sequence, long position, LongSupplier drainedTo) {
+        /**
+         * Called if there is no further block before this end. Returns true if the listing has visited all objects;
+         * false if it must read again.
+         */
+        boolean isReached(Volume volume, long sequence, LongSupplier drainedTo) {
             if (volume.state() != VolumeState.ONLINE) {
                 return true;
             }
@@ -144,7 +147,7 @@ final class ListScan {
             } else if (reported && bytes < 0) {
                 bytes = drainedTo.getAsLong();
             } else if (bytes >= 0) {
-                return position >= bytes;
+                return true;
             }
             if (!reported) {
                 LockSupport.parkNanos(this, WAIT_NANOS);
