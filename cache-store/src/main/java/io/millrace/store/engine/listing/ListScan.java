@@ -111,8 +111,8 @@ final class ListScan {
 
     /**
      * The end of the list of the newest segment for one listing. A record that is in the index may not be reported yet.
-     * Therefore the listing waits until the volume's thread has run a task: then all earlier records are reported. What
-     * is stored later is not listed, so that a listing ends while objects are stored all the time.
+     * Therefore the listing waits until the volume's thread has run a task: then all earlier records are reported. Records
+     * that are stored later are not listed, so that a listing ends while objects are stored all the time.
      *
      * <p>Confined to the inventory's thread, except {@link #reported}.
      */
