@@ -73,10 +73,13 @@ final class ListScan {
         long sequence = segment.sequence();
         ListCursor at = sequence == from.segment() ? from : from.atSegment(sequence);
         boolean lapped = isLapped(from, sequence);
+        if (end.isPassed(sequence, at.block())) {
+            return new Scanned(List.of(), isComplete(sequence, lapped), at.atSegment(sequence + 1));
+        }
         try {
             ObjectList list = inventory.list(sequence);
             ObjectList.Block block = list == null ? null : list.read(at.block());
-            if (block != null && list != null && !end.isBefore(sequence, at.block())) {
+            if (block != null && list != null) {
                 List<Found> found = found(list, block, at, visitor);
                 return new Scanned(found, isComplete(sequence, lapped), at.inBlock(block.next(), 0));
             }
@@ -125,7 +128,7 @@ final class ListScan {
         private long bytes = -1;
 
         /** Returns true if a position in the list of a segment is after the part that the listing visits. */
-        boolean isBefore(long sequence, long position) {
+        boolean isPassed(long sequence, long position) {
             return segment == sequence && bytes >= 0 && position >= bytes;
         }
 
