@@ -217,7 +217,8 @@ class ConstantDuringRoll(Constant):
             sample = super().measure(bench, server, self.seconds)
         finally:
             timer.join()
-        sample.update(cpu_us=None, busy=None, user_share=None)
+        # The new worker counts as another user of the machine.
+        sample.update(cpu_us=None, busy=None, user_share=None, others=0.0)
         sample["problems"] = [] if server.tree() != before else ["the worker was not replaced during the round"]
         return sample
 
