@@ -264,22 +264,9 @@ public final class Volume {
     }
 
     /**
-     * Returns the oldest segment with records that was begun after the segment with that sequence number; -1 if there
+     * Returns the oldest segment with records that was begun after the segment with that sequence number; null if there
      * is none. Any thread.
      */
-    public int segmentBegunAfter(long sequence) {
-        return table.begunAfter(sequence);
-    }
-
-    /**
-     * Returns the sequence number of a segment that the caller has pinned. The number increases with each begun
-     * segment. Any thread.
-     */
-    public long sequence(int segment) {
-        return table.sequence(segment);
-    }
-
-    /** Like {@link #segmentBegunAfter}, with the sequence number and the tag of the segment. Any thread. */
     public SegmentTable.@Nullable Begun firstBegunAfter(long sequence) {
         return table.firstBegunAfter(sequence);
     }

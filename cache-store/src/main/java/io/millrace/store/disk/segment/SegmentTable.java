@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  *   24  8  last verification of its records, seconds since the epoch; 0 never
  * </pre>
  *
- * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #withTag}, {@link #verifiedAt}, {@link #usedBytes},
- * {@link #newestBegun}, {@link #firstBegunAfter}, {@link #begun} and {@link #begunAfter} may be called from any thread. {@link #state} and {@link #sequence} may be called from any thread
- * that has read the segment's tag before. All other methods are confined to the volume's writer thread.
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #withTag}, {@link #verifiedAt}, {@link #usedBytes}, {@link
+ * #newestBegun}, {@link #firstBegunAfter} and {@link #begun} may be called from any thread. {@link #state} and {@link
+ * #sequence} may be called from any thread that has read the segment's tag before. All other methods are confined to
+ * the volume's writer thread.
  */
 public final class SegmentTable {
     /** The use of a segment. */
@@ -319,25 +320,6 @@ public final class SegmentTable {
             }
         }
         return oldest;
-    }
-
-    /**
-     * Returns the oldest segment with records that was begun after that sequence number; -1 if there is none. Any
-     * thread; may miss segments that are being begun concurrently.
-     */
-    public int begunAfter(long after) {
-        int first = -1;
-        long begun = Long.MAX_VALUE;
-        // The search is descending, because segments are moved to lower numbers. So it finds a moved segment under its
-        // new number.
-        for (int segment = tags.length() - 1; segment >= 0; segment--) {
-            // The tag is read before the sequence, so that the sequence is not older than the tag.
-            if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {
-                first = segment;
-                begun = sequences[segment];
-            }
-        }
-        return first;
     }
 
     /** Returns the active segment, -1 if there is none. */
