@@ -1,6 +1,7 @@
 package io.millrace.store.admission;
 
 import io.millrace.store.disk.KeepPolicy;
+import io.millrace.store.frequency.FrequencySketch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
@@ -49,6 +50,10 @@ public final class SpacePolicy implements KeepPolicy {
     private static final int REFUSALS_PER_UPDATE = 64;
     /** Bytes of the volume for each long of {@link #sketch}, the approximate counter of requests. */
     private static final int BYTES_PER_LONG = 512;
+    /** Counts per object of the volume after which the sketch halves its counters. */
+    private static final int COUNTS_PER_OBJECT = 60;
+    /** Maximum number of longs of the sketch that one call halves. */
+    private static final int LONGS_HALVED_PER_CALL = 1 << 19;
     /** Bytes of the volume for each slot of {@link #history}. */
     private static final int BYTES_PER_SLOT = 512;
 
@@ -81,7 +86,7 @@ public final class SpacePolicy implements KeepPolicy {
     public SpacePolicy(AdmissionRule rule, long bytes, int segments) {
         this.rule = rule;
         this.segments = segments;
-        this.sketch = new FrequencySketch(bytes / BYTES_PER_LONG);
+        this.sketch = new FrequencySketch(bytes / BYTES_PER_LONG, COUNTS_PER_OBJECT, LONGS_HALVED_PER_CALL);
         this.history = new ReuseHistory(CLASSES, segments, bytes / BYTES_PER_SLOT);
     }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,6 +85,7 @@ final class EpochReclamation {
         }
     }
 
+    private final Consumer<RamEntry> release;
     private final ReentrantLock lock = new ReentrantLock();
     /** Written under {@link #lock}. */
     private volatile Section[] sections = {};
@@ -93,6 +95,15 @@ final class EpochReclamation {
     private volatile int waiting;
     /** Bytes of the bodies in {@link #queue}. */
     private final AtomicLong waitingBytes = new AtomicLong();
+
+    /**
+     * Creates a reclamation without readers.
+     *
+     * @param release releases the tier's reference to an entry, after its last reader
+     */
+    EpochReclamation(Consumer<RamEntry> release) {
+        this.release = release;
+    }
 
     /** Adds a reader and returns its section. Any thread may call it. */
     Section open() {
@@ -133,7 +144,7 @@ final class EpochReclamation {
     void releaseAfterReaders(RamEntry entry) {
         List<Reader> readers = sectionsInProgress();
         if (readers == null) {
-            entry.releaseEntry();
+            release.accept(entry);
         } else {
             enqueue(new QueuedEntry(entry, readers));
         }
@@ -181,7 +192,7 @@ final class EpochReclamation {
         // Entries are taken one at a time. So the lock is held briefly, and an exception for one entry does not affect
         // the other entries.
         for (RamEntry unread = pollUnread(); unread != null; unread = pollUnread()) {
-            unread.releaseEntry();
+            release.accept(unread);
         }
     }
 

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An entry of the RAM tier: a key, a body in one off-heap buffer, and a reference count. Subclasses add further fields
@@ -59,12 +58,10 @@ public abstract class RamEntry {
      */
     private volatile int state;
     /**
-     * Next entry in the chain of the table. Written under the lock of the chain; not cleared when this entry leaves the
-     * chain.
+     * Number of the entry in {@link EntrySlots}; {@link EntrySlots#NONE} until the entry is put into the tier. Not
+     * cleared when the entry leaves the tier.
      */
-    volatile @Nullable RamEntry next;
-    /** Place in the list of {@link RecencyPolicy}, guarded by the lock of that policy; null while it has none. */
-    RecencyPolicy.@Nullable Place place;
+    private int slot = EntrySlots.NONE;
 
     /**
      * Creates an entry, which takes ownership of the body. The caller holds the first reference.
@@ -109,6 +106,15 @@ public abstract class RamEntry {
     /** Returns the body part of the weight. */
     final int bodyBytes() {
         return bodyBytes;
+    }
+
+    final int slot() {
+        return slot;
+    }
+
+    /** Sets the number of the entry. Call once, before the entry is published. */
+    final void slot(int number) {
+        slot = number;
     }
 
     /** Returns the lower half of the key's hash. */

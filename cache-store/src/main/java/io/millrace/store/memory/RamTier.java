@@ -86,11 +86,12 @@ public final class RamTier<E extends RamEntry> {
      */
     private volatile long bytesLimit;
 
+    private final EntrySlots slots = new EntrySlots();
     private final RamTable table;
-    private final EpochReclamation reclamation = new EpochReclamation();
-    private final RecencyPolicy recency;
-    /** Written under {@link #resizing}. */
-    private volatile EvictionPolicy policy;
+    private final EpochReclamation reclamation = new EpochReclamation(this::release);
+    private final EvictionPolicy policy;
+    /** True if the policy evicts by recency. Written under {@link #resizing}. */
+    private volatile boolean evictsByRecency;
 
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
@@ -157,19 +158,32 @@ public final class RamTier<E extends RamEntry> {
         this.budget = budget;
         budget.addConsumer(new EvictingConsumer());
         this.housekeeping = housekeeping;
-        this.table = new RamTable(bytesMax, bytesPerChain);
-        this.recency = new RecencyPolicy(this::evicted, housekeeping);
-        this.policy = new FrequencyPolicy(bytesMax, this::evicted, housekeeping);
+        this.table = new RamTable(slots, bytesMax, bytesPerChain);
+        this.policy = new EvictionPolicy(slots, bytesMax, bytesMax / bytesPerChain, this::evicted, housekeeping);
     }
 
-    private void evicted(RamEntry entry) {
+    private void evicted(int slot) {
         evictions.increment();
-        unlink(entry);
+        RamEntry entry = slots.entry(slot);
+        if (entry != null) {
+            unlink(entry);
+        }
+        if (policy.endEviction(slot)) {
+            slots.free(slot);
+        }
+    }
+
+    /** Releases the tier's reference to an unlinked entry, and its slot. */
+    private void release(RamEntry entry) {
+        int slot = entry.slot();
+        if (policy.release(slot)) {
+            slots.free(slot);
+        }
+        entry.releaseEntry();
     }
 
     /**
-     * Sets the policy of the tier. A change keeps all entries, and the new policy begins without knowledge of earlier
-     * requests. The call takes time in proportion to the number of entries.
+     * Sets the policy of the tier. A change keeps all entries; their order of eviction does not continue.
      *
      * @param all true to keep every new entry and to evict the least recently requested one; false, the initial value,
      *     to admit and evict entries by frequency
@@ -177,21 +191,10 @@ public final class RamTier<E extends RamEntry> {
     public void admitAll(boolean all) {
         resizing.lock();
         try {
-            EvictionPolicy before = policy;
-            if (all == (before == recency)) {
-                return;
+            if (all != evictsByRecency) {
+                evictsByRecency = all;
+                policy.admitAll(all);
             }
-            EvictionPolicy next;
-            if (all) {
-                recency.activate(bytesLimit);
-                next = recency;
-            } else {
-                next = new FrequencyPolicy(bytesLimit, this::evicted, housekeeping);
-            }
-            policy = next;
-            before.retire();
-            // An entry that another thread adds now is in the table, or its thread finds the new policy.
-            table.forEach(entry -> addTo(next, entry));
         } finally {
             resizing.unlock();
         }
@@ -199,15 +202,7 @@ public final class RamTier<E extends RamEntry> {
 
     /** Returns whether the tier evicts the least recently requested entry: see {@link #admitAll}. */
     public boolean evictsByRecency() {
-        return policy == recency;
-    }
-
-    private void addTo(EvictionPolicy receiver, RamEntry entry) {
-        receiver.put(entry);
-        if (!entry.isLinked()) {
-            // Another thread has unlinked the entry after it was added to the table, so the policy must forget it.
-            receiver.remove(entry);
-        }
+        return evictsByRecency;
     }
 
     private int batchesPerWake() {
@@ -263,7 +258,7 @@ public final class RamTier<E extends RamEntry> {
             if (!section.isInProgress()) {
                 throw new IllegalStateException("no read section is in progress");
             }
-            E entry = peek(hashLow, keyBytes);
+            E entry = cast(table.find(hashLow, keyBytes));
             // An entry that is linked now is not released before this section ends.
             if (entry == null || !entry.isLinked()) {
                 return null;
@@ -289,9 +284,13 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /** Returns the entry of the key, not retained and not counted as a hit. */
-    @SuppressWarnings("unchecked") // only entries of this kind are added
     public @Nullable E peek(long hashLow, byte[] keyBytes) {
-        return (E) table.find(hashLow, keyBytes);
+        return cast(table.findLocked(hashLow, keyBytes));
+    }
+
+    @SuppressWarnings("unchecked") // only entries of this kind are added
+    private @Nullable E cast(@Nullable RamEntry entry) {
+        return (E) entry;
     }
 
     /** Returns the feed of sampled requests. */
@@ -323,12 +322,12 @@ public final class RamTier<E extends RamEntry> {
         HitListener<? super E> listener = onHit;
         boolean counted = policyCountsReads();
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
+            if (counted) {
+                policy.recordRequests(batch);
+            }
             for (RamEntry entry : batch) {
                 int hits = entry.hits + 1;
                 entry.hits = hits;
-                if (counted) {
-                    policy.recordRequest(entry);
-                }
                 listener.onHit((E) entry, hits);
             }
         }
@@ -404,15 +403,12 @@ public final class RamTier<E extends RamEntry> {
         RamEntry before = table.put(entry);
         if (before != null) {
             entry.hits = before.hits;
-            drop(before);
+            unlink(before);
         } else {
             accesses.addStored(entry);
         }
-        EvictionPolicy oldPolicy = policy;
-        addTo(oldPolicy, entry);
-        EvictionPolicy newPolicy = policy;
-        if (newPolicy != oldPolicy) {
-            addTo(newPolicy, entry);
+        if (!policy.add(entry.slot(), entry.weight())) {
+            slots.free(entry.slot());
         }
         if (entry.heapBytes() != heap) {
             // The entry may have grown before it was added to the policy.
@@ -528,7 +524,7 @@ public final class RamTier<E extends RamEntry> {
     /** Counts two hits of a new entry, because its object was requested before the entry was added. */
     public void creditEarlierHits(E entry) {
         for (int i = 0; i < EARLIER_HITS; i++) {
-            policy.recordRequest(entry);
+            policy.recordRequests(entry);
         }
         entry.hits += EARLIER_HITS;
     }
@@ -554,19 +550,13 @@ public final class RamTier<E extends RamEntry> {
 
     /** Removes the entry of the key; returns true if there was one. */
     public boolean remove(long hashLow, byte[] keyBytes) {
-        RamEntry entry = table.find(hashLow, keyBytes);
-        return entry != null && drop(entry);
+        RamEntry entry = table.findLocked(hashLow, keyBytes);
+        return entry != null && unlink(entry);
     }
 
     /** Removes the entry; returns true if it was in the tier. */
     public boolean remove(E entry) {
-        return drop(entry);
-    }
-
-    private boolean drop(RamEntry entry) {
-        boolean unlinked = unlink(entry);
-        policy.remove(entry);
-        return unlinked;
+        return unlink(entry);
     }
 
     private boolean unlink(RamEntry entry) {
@@ -575,6 +565,7 @@ public final class RamTier<E extends RamEntry> {
             return false;
         }
         table.remove(entry);
+        policy.remove(entry.slot());
         bytes.addAndGet(-((long) entry.bodyBytes() + heap));
         heapBytes.addAndGet(-heap);
         budget.release(MemoryBudget.Part.ENTRIES, heap);
@@ -585,7 +576,7 @@ public final class RamTier<E extends RamEntry> {
 
     /** Removes all entries. */
     public void clear() {
-        table.forEach(this::drop);
+        table.forEach(this::unlink);
         policy.evict();
     }
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class HottestEntriesTest {
-    private final RamTable table = new RamTable(1 << 20, RamTable.BYTES_PER_CHAIN);
+    private final RamTable table = new RamTable(new EntrySlots(), 1 << 20, RamTable.BYTES_PER_CHAIN);
 
     private void add(int... hits) {
         for (int i = 0; i < hits.length; i++) {

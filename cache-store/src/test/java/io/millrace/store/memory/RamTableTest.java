@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** Visits to the table while entries of the same chain are replaced. */
 final class RamTableTest {
-    private final RamTable table = new RamTable(0, RamTable.BYTES_PER_CHAIN);
+    private final RamTable table = new RamTable(new EntrySlots(), 0, RamTable.BYTES_PER_CHAIN);
 
     /** Returns an entry in chain 0. */
     private static RamEntry entry(int key) {

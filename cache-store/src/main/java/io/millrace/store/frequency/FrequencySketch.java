@@ -1,4 +1,4 @@
-package io.millrace.store.admission;
+package io.millrace.store.frequency;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  *   block:  | row 0: 2 longs | row 1: 2 longs | row 2: 2 longs | row 3: 2 longs |   16 counters in each long
  * </pre>
  *
- * <p>After ten counts per long, or {@value #COUNTS_PER_OBJECT} per object of the cache, whichever is earlier,
- * {@link #age} halves every counter. Old requests thus lose weight, and popular objects do not all reach the maximum.
+ * <p>After ten counts per long, or a configured number per object of the cache, whichever is earlier, {@link #age} halves
+ * every counter. Old requests thus lose weight, and popular objects do not all reach the maximum.
  *
  * <p>The array is created with the first count, so that a cache without requests needs no memory for it.
  *
  * <p>Thread-safe. Concurrent counts in the same long may be lost. {@link #age} is confined to one thread.
  */
-final class FrequencySketch {
+public final class FrequencySketch {
     /** Maximum of a counter (saturating). */
-    static final int COUNT_MAX = 15;
+    public static final int COUNT_MAX = 15;
 
     private static final int LONGS_MIN = 1 << 7;
     private static final int LONGS_MAX = 1 << 22;
@@ -31,21 +31,17 @@ final class FrequencySketch {
     private static final int LONGS_UNUSED = 6;
     private static final int ROWS = 4;
     private static final int COUNTS_PER_LONG = 10;
-    /**
-     * Counts per object of the cache before counters are halved, if {@link #COUNTS_PER_LONG} is not reached earlier.
-     */
-    private static final int COUNTS_PER_OBJECT = 60;
     /** Minimum counts before counters are halved, for a cache with almost no objects. */
     private static final int COUNTS_MIN = 1 << 10;
 
-    /** Maximum number of longs halved by one call of {@link #age}. */
-    private static final int LONGS_HALVED_PER_CALL = 1 << 19;
     /** Clears the bit that a shift of the long moves from one 4-bit counter into the next. */
     private static final long HALVING_MASK = 0x7777_7777_7777_7777L;
 
     /** The counters; null before the first count. */
     private volatile @Nullable AtomicLongArray longs;
 
+    private final int countsPerObject;
+    private final int longsHalvedPerCall;
     private final int blockMask;
     /** Number of longs with counters. */
     private final int length;
@@ -54,8 +50,17 @@ final class FrequencySketch {
     /** Number of longs that are still to be halved. */
     private int longsToHalve;
 
-    /** Creates a sketch of about this many longs. */
-    FrequencySketch(long longsWanted) {
+    /**
+     * Creates a sketch.
+     *
+     * @param longsWanted approximate number of longs; one long per object is enough
+     * @param countsPerObject counts per object of the cache before counters are halved, if ten per long are not reached
+     *     earlier
+     * @param longsHalvedPerCall maximum number of longs that one call of {@link #age} halves
+     */
+    public FrequencySketch(long longsWanted, int countsPerObject, int longsHalvedPerCall) {
+        this.countsPerObject = countsPerObject;
+        this.longsHalvedPerCall = longsHalvedPerCall;
         int count = LONGS_MIN;
         while (count < LONGS_MAX && count < longsWanted) {
             count <<= 1;
@@ -65,7 +70,7 @@ final class FrequencySketch {
     }
 
     /** Adds one to the count of the hash. Any thread. */
-    void count(long hash) {
+    public void count(long hash) {
         AtomicLongArray existing = longs;
         AtomicLongArray counters = existing == null ? created() : existing;
         long mixed = mix(hash);
@@ -91,7 +96,7 @@ final class FrequencySketch {
      * Returns the recent count of the hash, at most {@link #COUNT_MAX}. It is too high if other hashes share all four
      * counters.
      */
-    int frequency(long hash) {
+    public int frequency(long hash) {
         AtomicLongArray counters = longs;
         if (counters == null) {
             return 0;
@@ -122,19 +127,19 @@ final class FrequencySketch {
      * Halves the counters when enough counts were made for a cache of this many objects. One call halves a bounded
      * number of longs; the next calls continue.
      */
-    void age(long objects) {
+    public void age(long objects) {
         AtomicLongArray counters = longs;
         if (counters == null) {
             return;
         }
         long countsOfFullSketch = (long) COUNTS_PER_LONG * length;
-        long countsMax = Math.min(countsOfFullSketch, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));
+        long countsMax = Math.min(countsOfFullSketch, Math.max(COUNTS_MIN, countsPerObject * objects));
         long counted = counts.sum();
         if (longsToHalve == 0 && counted >= countsMax) {
             counts.add(-counted);
             longsToHalve = length;
         }
-        for (int i = 0; i < LONGS_HALVED_PER_CALL && longsToHalve > 0; i++) {
+        for (int i = 0; i < longsHalvedPerCall && longsToHalve > 0; i++) {
             longsToHalve--;
             int at = LONGS_UNUSED + longsToHalve;
             long before = counters.getOpaque(at);

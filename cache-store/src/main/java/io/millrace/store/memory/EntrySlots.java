@@ -1,0 +1,175 @@
+package io.millrace.store.memory;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data of a RAM tier's entries that the table and the policy use, in arrays of primitive values. So the garbage
+ * collector has no links to follow, and no objects to copy, however many entries there are.
+ *
+ * <p>A slot is the number of an entry, from 1 on. Slots lie in pages of {@value #PAGE_SLOTS}, which are created when
+ * they are needed and never moved.
+ *
+ * <pre>
+ *   slot, 8 ints | hash, 2 ints | next | older | newer | weight | state | unused |
+ * </pre>
+ *
+ * <p>"hash" does not change while the slot is in use. "next" is the next slot of a chain in {@link RamTable}. "older",
+ * "newer", "weight" and "state" belong to {@link EvictionPolicy}, and are guarded by its lock.
+ *
+ * <p>Thread-safe within these rules. A slot that was freed is used again; see {@link #free}.
+ */
+final class EntrySlots {
+    /** The number of no slot. */
+    static final int NONE = 0;
+
+    private static final int PAGE_SLOTS_LOG2 = 12;
+    private static final int PAGE_SLOTS = 1 << PAGE_SLOTS_LOG2;
+
+    private static final int STRIDE = 8;
+    private static final int HASH_HIGH = 0;
+    private static final int HASH_LOW = 1;
+    private static final int NEXT = 2;
+    private static final int OLDER = 3;
+    private static final int NEWER = 4;
+    private static final int WEIGHT = 5;
+    private static final int STATE = 6;
+
+    private static final VarHandle INTS = MethodHandles.arrayElementVarHandle(int[].class);
+
+    private static final class Page {
+        final int[] ints = new int[PAGE_SLOTS * STRIDE];
+        final AtomicReferenceArray<@Nullable RamEntry> entries = new AtomicReferenceArray<>(PAGE_SLOTS);
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Written under {@link #lock}; existing pages never change. */
+    private volatile Page[] pages = {};
+    /** First of the free slots, which are linked by "older". Guarded by {@link #lock}. */
+    private int firstFree = NONE;
+    /** The number of the next slot that was never used. Guarded by {@link #lock}. */
+    private int unused = NONE + 1;
+
+    /**
+     * Takes a slot for the entry.
+     *
+     * @param hash lower half of the key's hash
+     * @param state first value of the state
+     */
+    int allocate(RamEntry entry, long hash, int state) {
+        int slot;
+        lock.lock();
+        try {
+            slot = firstFree;
+            if (slot == NONE) {
+                slot = unused++;
+                if (slot >>> PAGE_SLOTS_LOG2 == pages.length) {
+                    Page[] more = Arrays.copyOf(pages, pages.length + 1);
+                    more[pages.length] = new Page();
+                    pages = more;
+                }
+            } else {
+                firstFree = older(slot);
+            }
+        } finally {
+            lock.unlock();
+        }
+        int[] ints = ints(slot);
+        int at = at(slot);
+        ints[at + HASH_HIGH] = (int) (hash >>> Integer.SIZE);
+        ints[at + HASH_LOW] = (int) hash;
+        ints[at + STATE] = state;
+        page(slot).entries.set(index(slot), entry);
+        return slot;
+    }
+
+    /**
+     * Frees a slot. The slot must be in no list of the policy. It must have left the table, and each read section in
+     * which it may have been found must have ended. Otherwise a reader could continue in the chain of another entry.
+     */
+    void free(int slot) {
+        page(slot).entries.set(index(slot), null);
+        lock.lock();
+        try {
+            older(slot, firstFree);
+            firstFree = slot;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Page page(int slot) {
+        return pages[slot >>> PAGE_SLOTS_LOG2];
+    }
+
+    private int[] ints(int slot) {
+        return page(slot).ints;
+    }
+
+    private static int index(int slot) {
+        return slot & (PAGE_SLOTS - 1);
+    }
+
+    private static int at(int slot) {
+        return index(slot) * STRIDE;
+    }
+
+    /** Returns the entry of the slot; null if the slot is free. */
+    @Nullable
+    RamEntry entry(int slot) {
+        return page(slot).entries.getAcquire(index(slot));
+    }
+
+    /** Returns the lower half of the key's hash. */
+    long hash(int slot) {
+        int[] ints = ints(slot);
+        int at = at(slot);
+        return (long) ints[at + HASH_HIGH] << Integer.SIZE | (ints[at + HASH_LOW] & 0xFFFF_FFFFL);
+    }
+
+    /** Returns the next slot of the chain; {@link #NONE} at its end. */
+    int next(int slot) {
+        return (int) INTS.getAcquire(ints(slot), at(slot) + NEXT);
+    }
+
+    /** Sets the next slot of the chain. */
+    void next(int slot, int next) {
+        INTS.setRelease(ints(slot), at(slot) + NEXT, next);
+    }
+
+    int older(int slot) {
+        return ints(slot)[at(slot) + OLDER];
+    }
+
+    void older(int slot, int older) {
+        ints(slot)[at(slot) + OLDER] = older;
+    }
+
+    int newer(int slot) {
+        return ints(slot)[at(slot) + NEWER];
+    }
+
+    void newer(int slot, int newer) {
+        ints(slot)[at(slot) + NEWER] = newer;
+    }
+
+    int weight(int slot) {
+        return ints(slot)[at(slot) + WEIGHT];
+    }
+
+    void weight(int slot, int weight) {
+        ints(slot)[at(slot) + WEIGHT] = weight;
+    }
+
+    int state(int slot) {
+        return ints(slot)[at(slot) + STATE];
+    }
+
+    void state(int slot, int state) {
+        ints(slot)[at(slot) + STATE] = state;
+    }
+}
