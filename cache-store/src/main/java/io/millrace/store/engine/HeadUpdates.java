@@ -103,7 +103,7 @@ final class HeadUpdates<H> {
             H newHead) {
         Volume volume = volumes.working(given.volume());
         StoreObject<H> updated = withHead(key, given, current, volume, newHead);
-        if (updated instanceof ResidentObject<H> resident && ram.peek(key.hashLow(), key.bytes()) != null) {
+        if (updated instanceof ResidentObject<H> resident && ram.contains(key.hashLow(), key.bytes())) {
             ram.put(resident);
         }
         if (volume == null) {

@@ -10,11 +10,11 @@ import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.index.Location;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.ThreadTimes;
+import io.millrace.store.memory.HottestKeys;
 import io.millrace.store.memory.RamTier;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;
 import java.nio.LongBuffer;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -188,30 +188,21 @@ final class HotSet<H> {
         // Read before the objects in RAM, so that an object that is loaded meanwhile is listed twice instead of never.
         HotManifest.Keys left = wanted;
         int from = Math.min(next, left.count());
-        List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
+        HottestKeys hottest = ram.hottest(HotManifest.KEYS_MAX);
         int fromOnce = Math.max(from, left.requestedAgain());
-        int again = 0;
-        while (again < hottest.size() && hottest.get(again).isRequestedAgain()) {
-            again++;
-        }
+        int again = hottest.requestedAgain();
         LongBuffer hashes =
-                LongBuffer.allocate(2 * Math.min(HotManifest.KEYS_MAX, hottest.size() + left.count() - from));
-        add(hashes, hottest.subList(0, again));
-        add(hashes, left, from, fromOnce);
+                LongBuffer.allocate(2 * Math.min(HotManifest.KEYS_MAX, hottest.count() + left.count() - from));
+        add(hashes, hottest.hashes(), 0, again);
+        add(hashes, left.hashes(), from, fromOnce);
         int requestedAgain = hashes.position() / 2;
-        add(hashes, hottest.subList(again, hottest.size()));
-        add(hashes, left, fromOnce, left.count());
+        add(hashes, hottest.hashes(), again, hottest.count());
+        add(hashes, left.hashes(), fromOnce, left.count());
         return new HotManifest.Keys(hashes.array(), requestedAgain);
     }
 
-    private static void add(LongBuffer hashes, List<? extends ResidentObject<?>> objects) {
-        for (int i = 0; i < objects.size() && hashes.hasRemaining(); i++) {
-            hashes.put(objects.get(i).hashHigh()).put(objects.get(i).hashLow());
-        }
-    }
-
-    private static void add(LongBuffer hashes, HotManifest.Keys keys, int from, int to) {
-        hashes.put(keys.hashes(), from * 2, Math.min(hashes.remaining(), (to - from) * 2));
+    private static void add(LongBuffer hashes, long[] keys, int from, int to) {
+        hashes.put(keys, from * 2, Math.min(hashes.remaining(), (to - from) * 2));
     }
 
     /** Saves the list and stops saving, because the volumes are being released to another store. */

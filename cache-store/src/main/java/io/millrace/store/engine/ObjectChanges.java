@@ -377,7 +377,7 @@ final class ObjectChanges<H> {
         StoreKey key = given.key();
         Volume volume = volumes.working(given.volume());
         return given instanceof FillingObject<H>
-                || ram.peek(key.hashLow(), key.bytes()) != null
+                || ram.contains(key.hashLow(), key.bytes())
                 || (volume != null && volume.find(key.hashHigh(), key.hashLow()) == given.location());
     }
 
@@ -529,7 +529,7 @@ final class ObjectChanges<H> {
                 if (current
                         && object instanceof ResidentObject<H> resident
                         && resident.length() <= config.ramObjectBytesMax()
-                        && ram.peek(key.hashLow(), key.bytes()) == null) {
+                        && !ram.contains(key.hashLow(), key.bytes())) {
                     if (requested) {
                         resident.markRequestedAgain();
                     }

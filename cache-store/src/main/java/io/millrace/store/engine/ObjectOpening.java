@@ -222,7 +222,7 @@ final class ObjectOpening<H> {
     StoreObject<H> loadForRam(StoreKey key) {
         boolean wanted = !changes.isClosed()
                 && !changes.isSuspended()
-                && ram.peek(key.hashLow(), key.bytes()) == null
+                && !ram.contains(key.hashLow(), key.bytes())
                 && budget.reserve(MemoryBudget.Part.READING, admittedBytes);
         if (!wanted) {
             return null;

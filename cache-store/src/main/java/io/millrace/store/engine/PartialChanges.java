@@ -73,7 +73,7 @@ final class PartialChanges<H> {
         boolean[] done = {false};
         pending.change(key, before -> {
             VolumeGroup.Slot[] slotsSeen = volumes.slots();
-            boolean isKeyFree = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
+            boolean isKeyFree = before == null && !ram.contains(key.hashLow(), key.bytes()) && !volumes.mayHold(key);
             if (!isKeyFree || volume == null || head == null || isEnded(target)) {
                 return before;
             }

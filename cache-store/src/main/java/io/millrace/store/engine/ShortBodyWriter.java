@@ -157,7 +157,7 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
             return;
         }
         if (buffer == null) {
-            buffer = allocator.tryDirectBuffer(length + headLength());
+            buffer = allocator.tryEntryBuffer(capacity());
             if (buffer == null) {
                 fail();
                 return;
@@ -167,9 +167,11 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
         buffer.writeBytes(content, content.readerIndex(), count);
     }
 
-    private int headLength() {
+    /** Returns the bytes of the body, the encoded head and the key. */
+    private int capacity() {
         H known = head;
-        return known == null ? 0 : changes.encodedHeads().length(known, length);
+        int headLength = known == null ? 0 : changes.encodedHeads().length(known, length);
+        return length + headLength + (headLength == 0 ? 0 : target.key().length());
     }
 
     @Override
@@ -214,8 +216,11 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
 
     private boolean store(H known) {
         EncodedHeads<H> heads = changes.encodedHeads();
-        ByteBuf content = body == null ? allocator.directBuffer(Math.max(1, headLength())) : body;
+        ByteBuf content = body == null ? allocator.tryEntryBuffer(Math.max(1, capacity())) : body;
         body = null;
+        if (content == null) {
+            return false;
+        }
         ResidentObject<H> object = heads.object(target.key(), known, content, place);
         boolean stored = changes.publishResident(target, object, known);
         object.release();

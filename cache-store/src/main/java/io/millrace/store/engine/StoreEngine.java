@@ -121,7 +121,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         memory = new StoreMemory(config);
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
-        ram = new RamTier<>(config.ramBytes(), memory.budget(), this::runPolicyTask);
+        ram = RamTier.withCompactEntries(
+                config.ramBytes(), memory.budget(), this::runPolicyTask, memory.filling(), ResidentObject::new);
         heads = new EncodedHeads<>(codec, ram, config.ramObjectBytesMax());
         pieces = new HotPieces(config.ramBytes(), memory.budget(), this::runPolicyTask);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
@@ -287,7 +288,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public boolean isInRam(StoreKey key) {
-        return !changes.isClosed() && ram.peek(key.hashLow(), key.bytes()) != null;
+        return !changes.isClosed() && ram.contains(key.hashLow(), key.bytes());
     }
 
     /**
@@ -317,7 +318,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (change != null) {
             return change.object() != null;
         }
-        return ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
+        return ram.contains(key.hashLow(), key.bytes()) || volumes.mayHold(key);
     }
 
     @Override

@@ -1,6 +1,10 @@
 package io.millrace.store.memory;
 
 import io.netty.buffer.ByteBuf;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
@@ -14,12 +18,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   region  | block | block | block                   | block |
- *   block   | length 31, free 1 | length before 32 | content ...            |    used
- *           | length 31, free 1 | length before 32 | next 64 | previous 64 | ... free
+ *   block   | length 31, free 1 | length before 32 | owners 32 | unused 32 | content ... |    used
+ *           | length 31, free 1 | length before 32 | next 64   | previous 64 | ...           free
  * </pre>
  *
  * <p>"length" is the length of the block in bytes, with its header, and a multiple of {@value #GRANULE}. "length
- * before" is the length of the preceding block; it is 0 for the first block of a region. "next" and "previous" are
+ * before" is the length of the preceding block; it is 0 for the first block of a region. "Owners" is a count of the user; see
+ * {@link BlockOwners}. "next" and "previous" are
  * places in a list of free blocks. A place identifies a block: the upper 32 bits are the number of the region, and the
  * lower 32 bits the offset of the block.
  *
@@ -28,9 +33,10 @@ import org.jspecify.annotations.Nullable;
 final class BodyArena {
     private static final int GRANULE = 16;
     /** Bytes of a block before its content. */
-    static final int HEADER = 8;
+    static final int HEADER = 16;
 
-    private static final int NEXT = HEADER;
+    private static final int OWNERS = 2 * Integer.BYTES;
+    private static final int NEXT = 2 * Integer.BYTES;
     private static final int PREVIOUS = NEXT + Long.BYTES;
     /** Minimum length of a block: a free block must contain its header and two places. */
     private static final int BLOCK_MIN = 32;
@@ -53,12 +59,16 @@ final class BodyArena {
 
     private static final long NONE = -1;
 
+    private static final VarHandle INTS = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
+
     private final int regionLength;
     private final IntFunction<ByteBuf> source;
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Regions by number. Written under the lock; the entry of a region in use never changes. */
     private volatile @Nullable ByteBuf[] regions = new ByteBuf[16];
+    /** For each region, a view of its memory for atomic access. Written like {@link #regions}, but before it. */
+    private volatile @Nullable ByteBuffer[] views = new ByteBuffer[16];
 
     // Guarded by the lock.
     /** One bit for each level: set if a list of the level contains a free block. */
@@ -135,6 +145,27 @@ final class BodyArena {
      */
     int bytes(long place) {
         return length(regionOf(place), (int) place);
+    }
+
+    /** Sets the owner count of a block that was just allocated. */
+    void setOwners(long place, int count) {
+        INTS.setVolatile(viewOf(place), (int) place + OWNERS, count);
+    }
+
+    /**
+     * Adds to the owner count of a used block, atomically, and returns the count before. The same threads as for
+     * {@link #region} may call it.
+     */
+    int addOwners(long place, int count) {
+        return (int) INTS.getAndAdd(viewOf(place), (int) place + OWNERS, count);
+    }
+
+    private ByteBuffer viewOf(long place) {
+        ByteBuffer view = views[regionNumber(place)];
+        if (view == null) {
+            throw new IllegalStateException("the region of a block is missing");
+        }
+        return view;
     }
 
     /** Returns the minimum length in bytes of a block for this content length. */
@@ -215,9 +246,12 @@ final class BodyArena {
             number++;
         }
         if (number == regions.length) {
+            views = Arrays.copyOf(views, number * 2);
             regions = Arrays.copyOf(regions, number * 2);
         }
-        regions[number] = region.setIndex(0, 0).capacity(bytes);
+        ByteBuf added = region.setIndex(0, 0).capacity(bytes);
+        views[number] = added.nioBuffer(0, bytes);
+        regions[number] = added;
         regionBytes += bytes;
         return number;
     }
@@ -225,6 +259,7 @@ final class BodyArena {
     private ByteBuf removeRegion(int number) {
         ByteBuf region = regionOf((long) number << Integer.SIZE);
         regions[number] = null;
+        views[number] = null;
         regionBytes -= region.capacity();
         return region;
     }

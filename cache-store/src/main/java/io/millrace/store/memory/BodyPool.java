@@ -3,6 +3,7 @@ package io.millrace.store.memory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.List;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -78,6 +79,16 @@ public final class BodyPool {
     /** Returns the arena for this thread's next block. */
     BodyArena arena() {
         return arenas[(int) (Thread.currentThread().getId() % arenas.length)];
+    }
+
+    /** Returns the arena with this number. */
+    BodyArena arena(int number) {
+        return arenas[number];
+    }
+
+    /** Returns the number of an arena. */
+    int number(BodyArena arena) {
+        return List.of(arenas).indexOf(arena);
     }
 
     /** Returns the bytes of memory that a buffer of this capacity uses. */

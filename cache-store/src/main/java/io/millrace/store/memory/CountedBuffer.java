@@ -41,6 +41,8 @@ final class CountedBuffer extends AbstractByteBuf {
             ResourceLeakDetectorFactory.instance().newResourceLeakDetector(CountedBuffer.class);
 
     private final CountingAllocator allocator;
+    /** Bytes of the block between its header and the content of this buffer. */
+    private final int prefixBytes;
     /**
      * The region that contains the block, shared with other buffers. If an allocator is configured, a buffer that is
      * used only here.
@@ -59,7 +61,10 @@ final class CountedBuffer extends AbstractByteBuf {
     private int bytes;
 
     private volatile int references = 1;
-    /** Number of entries of the RAM tier with this buffer as their body. */
+    /**
+     * Number of entries of the RAM tier with this buffer as their body, if an allocator is configured. Otherwise
+     * {@link BlockOwners} counts them.
+     */
     private volatile int residencies;
     /** Leak tracker; null unless leak detection samples this buffer. */
     private final @Nullable ResourceLeakTracker<CountedBuffer> leak;
@@ -68,12 +73,33 @@ final class CountedBuffer extends AbstractByteBuf {
      * Creates an empty buffer.
      *
      * @param reserved bytes already reserved in the budget for this buffer; the difference to the actual size is added
+     * @param prefixBytes bytes in the block before the content; 0 if an allocator is configured
      */
-    CountedBuffer(int capacity, int maxCapacity, CountingAllocator allocator, long reserved) {
+    CountedBuffer(int capacity, int maxCapacity, CountingAllocator allocator, long reserved, int prefixBytes) {
         super(maxCapacity);
         this.allocator = allocator;
+        this.prefixBytes = prefixBytes;
         memory = allocateMemory(capacity);
         allocator.budget().add(part(), bytes - reserved);
+        leak = LEAKS.track(this);
+    }
+
+    /**
+     * Creates a buffer for the block of a compact entry, which then has one more owner. The readable bytes are the
+     * body.
+     */
+    CountedBuffer(CountingAllocator allocator, BodyArena arena, long place, int bodyLength, int capacity) {
+        super(capacity);
+        this.allocator = allocator;
+        this.prefixBytes = CompactEntries.PREFIX_BYTES;
+        this.arena = arena;
+        this.capacity = capacity;
+        memory = arena.region(place);
+        region = BodyArena.regionNumber(place);
+        offset = BodyArena.offset(place) + prefixBytes;
+        bytes = arena.bytes(place);
+        BlockOwners.addBuffer(arena, place);
+        setIndex(0, bodyLength);
         leak = LEAKS.track(this);
     }
 
@@ -89,11 +115,12 @@ final class CountedBuffer extends AbstractByteBuf {
         ByteBuf allocated;
         if (configured == null) {
             BodyArena from = pool.arena();
-            long place = from.allocate(wanted);
+            long place = from.allocate(wanted + prefixBytes);
+            BlockOwners.begin(from, place);
             arena = from;
             allocated = from.region(place);
             region = BodyArena.regionNumber(place);
-            offset = BodyArena.offset(place);
+            offset = BodyArena.offset(place) + prefixBytes;
             bytes = from.bytes(place);
         } else {
             allocated = configured.directBuffer(wanted, maxCapacity());
@@ -108,19 +135,49 @@ final class CountedBuffer extends AbstractByteBuf {
         return bytes;
     }
 
+    /** Returns the place of the block. Only for a buffer in an arena. */
+    long place() {
+        return BodyArena.place(region, offset - prefixBytes);
+    }
+
+    /** Returns the arena of the block. Only for a buffer in an arena. */
+    BodyArena arena() {
+        BodyArena from = arena;
+        if (from == null) {
+            throw new IllegalStateException("the buffer is not in an arena");
+        }
+        return from;
+    }
+
+    /** Returns true if the buffer has the prefix of a compact entry, and was allocated by this allocator. */
+    boolean hasPrefixOf(CountingAllocator allocatedBy) {
+        return prefixBytes == CompactEntries.PREFIX_BYTES && allocator.equals(allocatedBy);
+    }
+
+    /** Returns the bytes of the block before the content; borrowed. */
+    ByteBuf prefix() {
+        return memory.slice(offset - prefixBytes, prefixBytes);
+    }
+
     /**
      * Called when an entry of the RAM tier begins to use this buffer as its body. The first entry moves the bytes to
      * the RESIDENT part of the budget.
      */
     void addResidency() {
-        if (RESIDENCIES.getAndIncrement(this) == 0) {
+        BodyArena from = arena;
+        if (from != null) {
+            BlockOwners.addEntry(from, place(), allocator);
+        } else if (RESIDENCIES.getAndIncrement(this) == 0) {
             allocator.budget().move(part(), Part.RESIDENT, bytes);
         }
     }
 
     /** Called when an entry of the RAM tier no longer uses this buffer as its body. */
     void removeResidency() {
-        if (RESIDENCIES.decrementAndGet(this) == 0) {
+        BodyArena from = arena;
+        if (from != null) {
+            BlockOwners.removeEntry(from, place(), allocator);
+        } else if (RESIDENCIES.decrementAndGet(this) == 0) {
             allocator.budget().move(Part.RESIDENT, part(), bytes);
         }
     }
@@ -185,10 +242,10 @@ final class CountedBuffer extends AbstractByteBuf {
         BodyArena from = arena;
         if (from == null) {
             memory.release();
+            allocator.budget().release(part(), bytes);
         } else {
-            from.free(BodyArena.place(region, offset));
+            BlockOwners.removeBuffer(from, place(), allocator);
         }
-        allocator.budget().release(part(), bytes);
     }
 
     @Override
@@ -203,7 +260,7 @@ final class CountedBuffer extends AbstractByteBuf {
         if (arena == null) {
             memory.capacity(newCapacity);
             bytes = Math.max(newCapacity, memory.maxFastWritableBytes());
-        } else if (newCapacity > bytes - BodyArena.HEADER) {
+        } else if (newCapacity > bytes - headerBytes()) {
             move(arena, newCapacity);
         }
         allocator.budget().add(part(), bytes - before);
@@ -214,7 +271,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     /** Moves the content to a larger block. */
     private void move(BodyArena oldArena, int newCapacity) {
-        long oldPlace = BodyArena.place(region, offset);
+        long oldPlace = place();
         ByteBuf oldMemory = memory;
         int oldOffset = offset;
         int content = capacity;
@@ -225,7 +282,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     /** Returns the bytes of the block that are not available for content. */
     private int headerBytes() {
-        return arena == null ? 0 : BodyArena.HEADER;
+        return arena == null ? 0 : BodyArena.HEADER + prefixBytes;
     }
 
     @Override

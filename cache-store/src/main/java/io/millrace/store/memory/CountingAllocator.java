@@ -45,14 +45,26 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
      * has no space.
      */
     public @Nullable ByteBuf tryDirectBuffer(int capacity) {
-        long reserved = pool.bytesFor(capacity);
+        return tryBuffer(capacity, 0);
+    }
+
+    /**
+     * Like {@link #tryDirectBuffer}, for the body of an object that the RAM tier may keep without Java objects. The
+     * capacity must have room for the body, the encoded head and the key.
+     */
+    public @Nullable ByteBuf tryEntryBuffer(int capacity) {
+        return tryBuffer(capacity, pool.configured() == null ? CompactEntries.PREFIX_BYTES : 0);
+    }
+
+    private @Nullable ByteBuf tryBuffer(int capacity, int prefixBytes) {
+        long reserved = pool.bytesFor(capacity + prefixBytes);
         if (!budget.reserve(part, reserved)) {
             budget.countRefusal(part);
             return null;
         }
         ByteBuf buffer = null;
         try {
-            buffer = new CountedBuffer(capacity, Integer.MAX_VALUE, this, reserved);
+            buffer = new CountedBuffer(capacity, Integer.MAX_VALUE, this, reserved, prefixBytes);
         } finally {
             if (buffer == null) {
                 budget.release(part, reserved);
@@ -68,7 +80,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        return new CountedBuffer(initialCapacity, maxCapacity, this, 0);
+        return new CountedBuffer(initialCapacity, maxCapacity, this, 0, 0);
     }
 
     @Override

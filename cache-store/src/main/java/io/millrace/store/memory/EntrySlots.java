@@ -15,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  * they are needed and never moved.
  *
  * <pre>
- *   slot, 8 ints | hash, 2 ints | next | older | newer | weight | state | unused |
+ *   slot, 9 ints | hash, 2 ints | place, 2 ints | next | older | newer | weight | state |
  * </pre>
  *
- * <p>"hash" does not change while the slot is in use. "next" is the next slot of a chain in {@link RamTable}. "older",
+ * <p>A slot has an entry, or the place of one in {@link CompactEntries}. "hash" and "place" do not change while the slot
+ * is in use. "next" is the next slot of a chain in {@link RamTable}. "older",
  * "newer", "weight" and "state" belong to {@link EvictionPolicy}, and are guarded by its lock.
  *
  * <p>Thread-safe within these rules. A slot that was freed is used again; see {@link #free}.
@@ -30,14 +31,14 @@ final class EntrySlots {
     private static final int PAGE_SLOTS_LOG2 = 12;
     private static final int PAGE_SLOTS = 1 << PAGE_SLOTS_LOG2;
 
-    private static final int STRIDE = 8;
-    private static final int HASH_HIGH = 0;
-    private static final int HASH_LOW = 1;
-    private static final int NEXT = 2;
-    private static final int OLDER = 3;
-    private static final int NEWER = 4;
-    private static final int WEIGHT = 5;
-    private static final int STATE = 6;
+    private static final int STRIDE = 9;
+    private static final int HASH = 0;
+    private static final int PLACE = 2;
+    private static final int NEXT = 4;
+    private static final int OLDER = 5;
+    private static final int NEWER = 6;
+    private static final int WEIGHT = 7;
+    private static final int STATE = 8;
 
     private static final VarHandle INTS = MethodHandles.arrayElementVarHandle(int[].class);
 
@@ -55,12 +56,14 @@ final class EntrySlots {
     private int unused = NONE + 1;
 
     /**
-     * Takes a slot for the entry.
+     * Takes a slot.
      *
+     * @param entry the entry; null if it is in compact form
+     * @param place place of the compact entry, {@link CompactEntries#NONE} for none
      * @param hash lower half of the key's hash
      * @param state first value of the state
      */
-    int allocate(RamEntry entry, long hash, int state) {
+    int allocate(@Nullable RamEntry entry, long place, long hash, int state) {
         int slot;
         lock.lock();
         try {
@@ -78,11 +81,9 @@ final class EntrySlots {
         } finally {
             lock.unlock();
         }
-        int[] ints = ints(slot);
-        int at = at(slot);
-        ints[at + HASH_HIGH] = (int) (hash >>> Integer.SIZE);
-        ints[at + HASH_LOW] = (int) hash;
-        ints[at + STATE] = state;
+        setLong(slot, HASH, hash);
+        setLong(slot, PLACE, place);
+        state(slot, state);
         page(slot).entries.set(index(slot), entry);
         return slot;
     }
@@ -118,17 +119,38 @@ final class EntrySlots {
         return index(slot) * STRIDE;
     }
 
-    /** Returns the entry of the slot; null if the slot is free. */
+    /** Returns the entry of the slot; null if the slot is free or the entry is in compact form. */
     @Nullable
     RamEntry entry(int slot) {
         return page(slot).entries.getAcquire(index(slot));
     }
 
+    /** Sets the entry that was created for a compact one. */
+    void entry(int slot, RamEntry entry) {
+        page(slot).entries.setRelease(index(slot), entry);
+    }
+
     /** Returns the lower half of the key's hash. */
     long hash(int slot) {
+        return getLong(slot, HASH);
+    }
+
+    /** Returns the place of the compact entry, also after {@link #entry} was set. */
+    long place(int slot) {
+        return getLong(slot, PLACE);
+    }
+
+    private long getLong(int slot, int field) {
         int[] ints = ints(slot);
-        int at = at(slot);
-        return (long) ints[at + HASH_HIGH] << Integer.SIZE | (ints[at + HASH_LOW] & 0xFFFF_FFFFL);
+        int at = at(slot) + field;
+        return (long) ints[at] << Integer.SIZE | (ints[at + 1] & 0xFFFF_FFFFL);
+    }
+
+    private void setLong(int slot, int field, long value) {
+        int[] ints = ints(slot);
+        int at = at(slot) + field;
+        ints[at] = (int) (value >>> Integer.SIZE);
+        ints[at + 1] = (int) value;
     }
 
     /** Returns the next slot of the chain; {@link #NONE} at its end. */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +74,7 @@ final class EpochReclamation {
         }
     }
 
-    private record QueuedEntry(RamEntry entry, List<Reader> readers) {
+    private record QueuedEntry(int slot, int bytes, List<Reader> readers) {
         boolean mayStillBeRead() {
             for (Reader reader : readers) {
                 if (reader.mayStillRead()) {
@@ -85,7 +85,7 @@ final class EpochReclamation {
         }
     }
 
-    private final Consumer<RamEntry> release;
+    private final IntConsumer release;
     private final ReentrantLock lock = new ReentrantLock();
     /** Written under {@link #lock}. */
     private volatile Section[] sections = {};
@@ -99,9 +99,9 @@ final class EpochReclamation {
     /**
      * Creates a reclamation without readers.
      *
-     * @param release releases the tier's reference to an entry, after its last reader
+     * @param release releases the memory of an entry, after its last reader; receives the entry's slot
      */
-    EpochReclamation(Consumer<RamEntry> release) {
+    EpochReclamation(IntConsumer release) {
         this.release = release;
     }
 
@@ -138,15 +138,17 @@ final class EpochReclamation {
     }
 
     /**
-     * Releases the tier's reference to an unlinked entry after its last reader. Until then, a reader may be using the
-     * entry without a reference of its own.
+     * Releases an unlinked entry after its last reader. Until then, a reader may be using the entry without a reference
+     * of its own.
+     *
+     * @param bytes bytes of the entry's block
      */
-    void releaseAfterReaders(RamEntry entry) {
+    void releaseAfterReaders(int slot, int bytes) {
         List<Reader> readers = sectionsInProgress();
         if (readers == null) {
-            release.accept(entry);
+            release.accept(slot);
         } else {
-            enqueue(new QueuedEntry(entry, readers));
+            enqueue(new QueuedEntry(slot, bytes, readers));
         }
         releaseUnread();
     }
@@ -155,7 +157,7 @@ final class EpochReclamation {
         lock.lock();
         try {
             queue.add(queued);
-            updateCounters(queued.entry().bodyBytes());
+            updateCounters(queued.bytes());
         } finally {
             lock.unlock();
         }
@@ -191,26 +193,26 @@ final class EpochReclamation {
         }
         // Entries are taken one at a time. So the lock is held briefly, and an exception for one entry does not affect
         // the other entries.
-        for (RamEntry unread = pollUnread(); unread != null; unread = pollUnread()) {
+        for (int unread = pollUnread(); unread != EntrySlots.NONE; unread = pollUnread()) {
             release.accept(unread);
         }
     }
 
     /**
-     * Removes and returns the first queued entry. Null if the queue is empty, or if a reader may still be using that
-     * entry.
+     * Removes the first queued entry and returns its slot. {@link EntrySlots#NONE} if the queue is empty, or if a reader
+     * may still be using that entry.
      */
-    private @Nullable RamEntry pollUnread() {
+    private int pollUnread() {
         lock.lock();
         try {
             // Only the first entry is checked, so that later entries may wait longer than needed.
             QueuedEntry first = queue.peek();
             if (first == null || first.mayStillBeRead()) {
-                return null;
+                return EntrySlots.NONE;
             }
             queue.remove();
-            updateCounters(-first.entry().bodyBytes());
-            return first.entry();
+            updateCounters(-first.bytes());
+            return first.slot();
         } finally {
             lock.unlock();
         }

@@ -80,7 +80,7 @@ final class EvictionPolicy {
     private final FrequencySketch sketch;
     private final WindowShare windowShare = new WindowShare();
     private final SplittableRandom random = new SplittableRandom();
-    private boolean admitsAll;
+    private volatile boolean admitsAll;
     private long bytesMax;
     private long windowBytesMax;
     private long protectedBytesMax;
@@ -120,18 +120,26 @@ final class EvictionPolicy {
         }
     }
 
+    /** Returns whether every entry is admitted. Needs no lock. */
+    boolean isAdmittingAll() {
+        return admitsAll;
+    }
+
     /**
      * Adds an entry whose slot is in the state {@link #ADDING}. Returns false if {@link #release} was called meanwhile;
      * the caller then frees the slot.
+     *
+     * @param compactWeight weight of the entry if it is in compact form
      */
-    boolean add(int slot, int weight) {
+    boolean add(int slot, int compactWeight) {
         boolean full;
         lock.lock();
         try {
             if (slots.state(slot) == RELEASED) {
                 return false;
             }
-            slots.weight(slot, weight);
+            RamEntry entry = slots.entry(slot);
+            slots.weight(slot, entry == null ? compactWeight : entry.weight());
             window.append(slot);
             entries++;
             long bytes = bytes();

@@ -1,23 +1,44 @@
 package io.millrace.store.memory;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Selects the entries of the RAM tier with the highest hit counts, in which older hits weigh less. Stateless. */
+/**
+ * Selects the entries of a RAM tier with the highest hit counts, in which older hits weigh less. An entry in compact
+ * form has no hits.
+ *
+ * <p>Confined to one thread.
+ */
 final class HottestEntries {
-    private HottestEntries() {}
+    private final EntrySlots slots;
+    private final @Nullable CompactEntries<?> compact;
+    private final int max;
+
+    /** Hashes of the selected entries, two for each. */
+    private long[] hashes = new long[64];
+
+    private int[] hits = new int[hashes.length / 2];
+    private int count;
+    /** Number of selected entries whose hits have the lowest selected magnitude, of which some are left out. */
+    private int lowest;
+
+    private HottestEntries(EntrySlots slots, @Nullable CompactEntries<?> compact, int max) {
+        this.slots = slots;
+        this.compact = compact;
+        this.max = max;
+    }
 
     /**
-     * Returns at most {@code max} entries of the table, in descending order of hit counts. The entries are not
-     * retained. Halves the hit count of every entry, so that older hits lose weight. Rounds up, so that an entry with a
-     * hit keeps at least one. Scans every entry.
+     * Returns the keys of at most {@code max} entries of the table, in descending order of hit counts. Halves the hit
+     * count of every entry, so that older hits lose weight. Rounds up, so that an entry with a hit keeps at least one.
+     * Scans every entry.
      */
-    static List<RamEntry> take(RamTable table, int max) {
+    static HottestKeys take(RamTable table, EntrySlots slots, @Nullable CompactEntries<?> compact, int max) {
+        HottestEntries selection = new HottestEntries(slots, compact, max);
         // The first scan counts the entries per power of two of their hits. These counts determine a minimum, so that
         // the second scan collects only few entries.
         long[] countsByMagnitude = new long[Integer.SIZE + 1];
-        table.forEach(entry -> countsByMagnitude[magnitude(entry)]++);
+        table.forEach(slot -> countsByMagnitude[magnitude(selection.hits(slot))]++, () -> {});
         int magnitudeMin = Integer.SIZE;
         long selected = countsByMagnitude[magnitudeMin];
         while (magnitudeMin > 0 && selected + countsByMagnitude[magnitudeMin - 1] <= max) {
@@ -25,36 +46,61 @@ final class HottestEntries {
             selected += countsByMagnitude[magnitudeMin];
         }
         int selectedFrom = magnitudeMin;
-        List<RamEntry> found = new ArrayList<>();
-        List<RamEntry> others = new ArrayList<>();
-        table.forEach(entry -> {
-            if (magnitude(entry) >= selectedFrom) {
-                found.add(entry);
-            } else if (magnitude(entry) == selectedFrom - 1 && others.size() < max) {
-                others.add(entry);
-            } else {
-                halve(entry);
-            }
-        });
-        found.addAll(others);
-        long[] order = new long[found.size()];
-        for (int i = 0; i < order.length; i++) {
-            order[i] = (long) -found.get(i).hits << Integer.SIZE | i;
+        table.forEach(slot -> selection.visit(slot, selectedFrom), () -> {});
+        return selection.sorted();
+    }
+
+    private int hits(int slot) {
+        RamEntry entry = slots.entry(slot);
+        return entry == null ? 0 : entry.hits;
+    }
+
+    private void visit(int slot, int selectedFrom) {
+        RamEntry entry = slots.entry(slot);
+        int slotHits = entry == null ? 0 : entry.hits;
+        int magnitude = magnitude(slotHits);
+        if (magnitude >= selectedFrom) {
+            add(slot, slotHits);
+        } else if (magnitude == selectedFrom - 1 && lowest < max) {
+            lowest++;
+            add(slot, slotHits);
+        }
+        if (entry != null) {
+            entry.hits -= entry.hits / 2;
+        }
+    }
+
+    private void add(int slot, int slotHits) {
+        if (count == hits.length) {
+            hits = Arrays.copyOf(hits, count * 2);
+            hashes = Arrays.copyOf(hashes, count * 4);
+        }
+        RamEntry entry = slots.entry(slot);
+        long high = entry != null ? entry.hashHigh() : compact == null ? 0 : compact.hashHigh(slots.place(slot));
+        hashes[2 * count] = high;
+        hashes[2 * count + 1] = slots.hash(slot);
+        hits[count++] = slotHits;
+    }
+
+    private HottestKeys sorted() {
+        long[] order = new long[count];
+        for (int i = 0; i < count; i++) {
+            order[i] = (long) -hits[i] << Integer.SIZE | i;
         }
         Arrays.sort(order);
-        List<RamEntry> hottest = new ArrayList<>();
-        for (int i = 0; i < order.length && i < max; i++) {
-            hottest.add(found.get((int) order[i]));
+        int kept = Math.min(max, count);
+        long[] sorted = new long[2 * kept];
+        int requestedAgain = 0;
+        for (int i = 0; i < kept; i++) {
+            int at = (int) order[i];
+            sorted[2 * i] = hashes[2 * at];
+            sorted[2 * i + 1] = hashes[2 * at + 1];
+            requestedAgain += hits[at] > 0 ? 1 : 0;
         }
-        found.forEach(HottestEntries::halve);
-        return hottest;
+        return new HottestKeys(sorted, requestedAgain);
     }
 
-    private static void halve(RamEntry entry) {
-        entry.hits -= entry.hits / 2;
-    }
-
-    private static int magnitude(RamEntry entry) {
-        return Integer.SIZE - Integer.numberOfLeadingZeros(entry.hits);
+    private static int magnitude(int hits) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(hits);
     }
 }

@@ -141,6 +141,24 @@ public abstract class RamEntry {
         return keyBytes;
     }
 
+    /**
+     * Returns the number of bytes behind the body that belong to the entry. Returns -1 if the entry cannot be created
+     * again from its buffer, its key and {@link #writeDetails}, so that the tier must keep this object.
+     */
+    protected int bytesAfterBody() {
+        return -1;
+    }
+
+    /** Writes at most 16 bytes, from which an {@link EntryFactory} can create the entry again. */
+    protected void writeDetails(ByteBuf out) {
+        throw new IllegalStateException("the entry has no details");
+    }
+
+    /** Returns the upper half of the key's hash; 0 if the entry does not know it. */
+    protected long hashHigh() {
+        return 0;
+    }
+
     /** Adds a reference. Returns false if the last reference was already released. */
     public final boolean tryRetain() {
         int count = references;
@@ -178,11 +196,16 @@ public abstract class RamEntry {
      * if the entry was linked before.
      */
     final int link() {
-        int heapBytes = changePhase(NEW, LINKED);
+        int heapBytes = linkToOwnedBody();
         if (heapBytes != NO_CHANGE && body instanceof CountedBuffer counted) {
             counted.addResidency();
         }
         return heapBytes;
+    }
+
+    /** Like {@link #link}, for an entry whose body the tier owns already, in compact form. */
+    final int linkToOwnedBody() {
+        return changePhase(NEW, LINKED);
     }
 
     /**

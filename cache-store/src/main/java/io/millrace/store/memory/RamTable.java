@@ -1,10 +1,8 @@
 package io.millrace.store.memory;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,12 +26,16 @@ final class RamTable {
     private static final int CHAINS_MAX = 1 << 24;
 
     private final EntrySlots slots;
+    /** The compact entries; null if each slot has an entry. */
+    private final @Nullable CompactEntries<?> compact;
+
     private final AtomicIntegerArray chains;
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private final int mask;
 
-    RamTable(EntrySlots slots, long budgetBytes, int bytesPerChain) {
+    RamTable(EntrySlots slots, @Nullable CompactEntries<?> compact, long budgetBytes, int bytesPerChain) {
         this.slots = slots;
+        this.compact = compact;
         int count = CHAINS_MIN;
         while (count < CHAINS_MAX && count < budgetBytes / bytesPerChain) {
             count <<= 1;
@@ -49,85 +51,110 @@ final class RamTable {
         return (int) (hashLow >>> 32) & mask;
     }
 
+    /** Returns the lock of the hash's chain. While it is held, slots of the chain neither enter nor leave the table. */
+    ReentrantLock lock(long hashLow) {
+        return lock(chain(hashLow));
+    }
+
     private ReentrantLock lock(int chain) {
         return locks[chain % LOCKS];
     }
 
-    /** Returns the entry of the key; null if there is none. Call in a read section. */
-    @Nullable
-    RamEntry find(long hashLow, byte[] keyBytes) {
-        return find(chain(hashLow), hashLow, keyBytes);
-    }
-
-    /** Returns the entry of the key; null if there is none. Needs no read section, but takes a lock. */
-    @Nullable
-    RamEntry findLocked(long hashLow, byte[] keyBytes) {
-        int chain = chain(hashLow);
-        if (chains.get(chain) == EntrySlots.NONE) {
-            return null;
-        }
-        ReentrantLock lock = lock(chain);
-        lock.lock();
-        try {
-            return find(chain, hashLow, keyBytes);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private @Nullable RamEntry find(int chain, long hashLow, byte[] keyBytes) {
-        int slot = chains.getAcquire(chain);
-        while (slot != EntrySlots.NONE) {
-            if (slots.hash(slot) == hashLow) {
-                RamEntry entry = slots.entry(slot);
-                if (entry != null && entry.hasKey(hashLow, keyBytes)) {
-                    return entry;
-                }
-            }
+    /**
+     * Returns the slot of the key; {@link EntrySlots#NONE} if there is none. Call in a read section, or while the lock
+     * of the chain is held.
+     */
+    int find(long hashLow, byte[] keyBytes) {
+        int slot = chains.getAcquire(chain(hashLow));
+        while (slot != EntrySlots.NONE && !hasKey(slot, hashLow, keyBytes)) {
             slot = slots.next(slot);
+        }
+        return slot;
+    }
+
+    /**
+     * Returns the entry of the key, without a read section and without a lock. Returns null if there is none, if it is in
+     * compact form, or possibly if slots of the chain are used again meanwhile. The entry may have been unlinked.
+     */
+    @Nullable
+    RamEntry findEntry(long hashLow, byte[] keyBytes) {
+        for (int slot = chains.getAcquire(chain(hashLow)); slot != EntrySlots.NONE; slot = slots.next(slot)) {
+            RamEntry entry = slots.entry(slot);
+            if (entry != null && entry.hasKey(hashLow, keyBytes)) {
+                return entry;
+            }
         }
         return null;
     }
 
-    /**
-     * Adds the entry in a new slot, which is in the state {@link EvictionPolicy#ADDING}. Removes and returns the
-     * previous entry of the key; null if there was none.
-     */
-    @Nullable
-    RamEntry put(RamEntry entry) {
-        int chain = chain(entry.hashLow());
-        ReentrantLock lock = lock(chain);
-        lock.lock();
-        try {
-            int added = slots.allocate(entry, entry.hashLow(), EvictionPolicy.ADDING);
-            entry.slot(added);
-            int first = chains.get(chain);
-            slots.next(added, first);
-            chains.setRelease(chain, added);
-            int before = added;
-            int at = first;
-            while (at != EntrySlots.NONE) {
-                RamEntry other = slots.entry(at);
-                if (other != null && other.hasKey(entry.hashLow(), entry.keyBytes())) {
-                    slots.next(before, slots.next(at));
-                    return other;
-                }
-                before = at;
-                at = slots.next(at);
-            }
-            return null;
-        } finally {
-            lock.unlock();
+    private boolean hasKey(int slot, long hashLow, byte[] keyBytes) {
+        if (slots.hash(slot) != hashLow) {
+            return false;
         }
+        RamEntry entry = slots.entry(slot);
+        if (entry != null) {
+            return entry.hasKey(hashLow, keyBytes);
+        }
+        return compact != null && compact.hasKey(slots.place(slot), keyBytes);
+    }
+
+    /** Returns true if the table has no slot in the chain of the hash. */
+    boolean isChainEmpty(long hashLow) {
+        return chains.get(chain(hashLow)) == EntrySlots.NONE;
     }
 
     /**
-     * Passes entries to the consumer. Visits one entry of each key that is in the table during the whole call, also if
-     * the entry is replaced meanwhile. Possibly visits keys that are added or removed meanwhile. The consumer runs
-     * without a lock and may change the table.
+     * Adds a slot. Removes and returns the previous slot of the key; {@link EntrySlots#NONE} if there was none. The
+     * caller holds the lock of the chain.
      */
-    void forEach(Consumer<RamEntry> consumer) {
-        List<RamEntry> entries = new ArrayList<>();
+    int put(int added, byte[] keyBytes) {
+        long hashLow = slots.hash(added);
+        int chain = chain(hashLow);
+        int first = chains.get(chain);
+        slots.next(added, first);
+        chains.setRelease(chain, added);
+        int before = added;
+        for (int at = first; at != EntrySlots.NONE; at = slots.next(at)) {
+            if (hasKey(at, hashLow, keyBytes)) {
+                slots.next(before, slots.next(at));
+                return at;
+            }
+            before = at;
+        }
+        return EntrySlots.NONE;
+    }
+
+    /**
+     * Removes a slot from the chain of its hash; returns false if the slot is not in it. The caller holds the lock of
+     * the chain.
+     */
+    boolean remove(int slot, long hashLow) {
+        int chain = chain(hashLow);
+        int before = EntrySlots.NONE;
+        int at = chains.get(chain);
+        while (at != EntrySlots.NONE && at != slot) {
+            before = at;
+            at = slots.next(at);
+        }
+        if (at == EntrySlots.NONE) {
+            return false;
+        }
+        if (before == EntrySlots.NONE) {
+            chains.setRelease(chain, slots.next(at));
+        } else {
+            slots.next(before, slots.next(at));
+        }
+        return true;
+    }
+
+    /**
+     * Passes slots to the consumer, while the lock of their chain is held. Visits a slot of each key that is in the
+     * table during the whole call, also if its entry is replaced meanwhile. Possibly visits keys that are added or
+     * removed meanwhile. The consumer must not change the table.
+     *
+     * @param afterChain runs after each chain, without the lock; it may change the table
+     */
+    void forEach(IntConsumer consumer, Runnable afterChain) {
         for (int chain = 0; chain < chains.length(); chain++) {
             if (chains.get(chain) == EntrySlots.NONE) {
                 continue;
@@ -138,42 +165,12 @@ final class RamTable {
             lock.lock();
             try {
                 for (int slot = chains.get(chain); slot != EntrySlots.NONE; slot = slots.next(slot)) {
-                    RamEntry entry = slots.entry(slot);
-                    if (entry != null) {
-                        entries.add(entry);
-                    }
+                    consumer.accept(slot);
                 }
             } finally {
                 lock.unlock();
             }
-            entries.forEach(consumer);
-            entries.clear();
-        }
-    }
-
-    /** Removes the entry if it is in the table. */
-    void remove(RamEntry entry) {
-        int removed = entry.slot();
-        int chain = chain(entry.hashLow());
-        ReentrantLock lock = lock(chain);
-        lock.lock();
-        try {
-            int before = EntrySlots.NONE;
-            int at = chains.get(chain);
-            while (at != EntrySlots.NONE && at != removed) {
-                before = at;
-                at = slots.next(at);
-            }
-            if (at == EntrySlots.NONE) {
-                return;
-            }
-            if (before == EntrySlots.NONE) {
-                chains.set(chain, slots.next(at));
-            } else {
-                slots.next(before, slots.next(at));
-            }
-        } finally {
-            lock.unlock();
+            afterChain.run();
         }
     }
 }

@@ -1,8 +1,10 @@
 package io.millrace.store.memory;
 
 import io.netty.util.concurrent.FastThreadLocal;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -54,24 +56,6 @@ public final class RamTier<E extends RamEntry> {
      */
     private static final int ENTRIES_PER_WAITING_HIT = 128;
 
-    /**
-     * Divisor of the heap limit: the result is freed when entries reach the limit, so that evictions for heap are rare.
-     */
-    private static final int HEAP_FREE_DIVISOR = 32;
-    /**
-     * Divisor like {@link #HEAP_FREE_DIVISOR}, for the case that the inserting thread must evict because housekeeping
-     * was too late. The thread evicts only a small part; housekeeping continues.
-     */
-    private static final int HEAP_FREE_DIVISOR_AT_ONCE = 1024;
-
-    /**
-     * Divisor of the current limit: usage may exceed the limit by the result, rounded down to
-     * {@link #OVERDRAFT_UNIT_BYTES}. Above that, the inserting thread evicts; below, housekeeping does.
-     */
-    private static final int OVERDRAFT_DIVISOR = 1024;
-
-    private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
-
     /** Number of hits after which the policy treats an entry as requested more than once. */
     private static final int EARLIER_HITS = 2;
 
@@ -79,28 +63,16 @@ public final class RamTier<E extends RamEntry> {
     private final int batchSize;
     private volatile int batchesPerWake;
     private final MemoryBudget budget;
-    private final ReentrantLock resizing = new ReentrantLock();
-    /**
-     * The current limit of the tier in bytes: the budget minus the bytes of the other parts. Written under
-     * {@link #resizing}.
-     */
-    private volatile long bytesLimit;
-
     private final EntrySlots slots = new EntrySlots();
     private final RamTable table;
+    /** The entries in compact form; null if the tier keeps each entry as it was put. */
+    private final @Nullable CompactEntries<E> compact;
+
     private final EpochReclamation reclamation = new EpochReclamation(this::release);
     private final EvictionPolicy policy;
-    /** True if the policy evicts by recency. Written under {@link #resizing}. */
-    private volatile boolean evictsByRecency;
+    private final TierLimit limit;
 
     private final Executor housekeeping;
-    private final AtomicLong bytes = new AtomicLong();
-    /** The heap part of {@link #bytes}. */
-    private final AtomicLong heapBytes = new AtomicLong();
-
-    /** True once usage has reached half of the limit. */
-    private volatile boolean halfFull;
-
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
@@ -132,7 +104,26 @@ public final class RamTier<E extends RamEntry> {
      * @param housekeeping runs the tasks of the policy
      */
     public RamTier(long bytesMax, MemoryBudget budget, Executor housekeeping) {
-        this(bytesMax, RamTable.BYTES_PER_CHAIN, budget, housekeeping);
+        this(bytesMax, RamTable.BYTES_PER_CHAIN, budget, housekeeping, null);
+    }
+
+    /**
+     * Creates an empty tier with a shared budget, which keeps entries without Java objects until their first request.
+     *
+     * @param bytesMax limit of the tier; with 0 no object is kept
+     * @param budget counts the entries of this tier and the other parts
+     * @param housekeeping runs the tasks of the policy
+     * @param allocator allocator of the bodies of these entries; see {@link CountingAllocator#tryEntryBuffer}
+     * @param factory creates an entry again at its first request
+     */
+    public static <E extends RamEntry> RamTier<E> withCompactEntries(
+            long bytesMax,
+            MemoryBudget budget,
+            Executor housekeeping,
+            CountingAllocator allocator,
+            EntryFactory<E> factory) {
+        return new RamTier<>(
+                bytesMax, RamTable.BYTES_PER_CHAIN, budget, housekeeping, new CompactEntries<>(allocator, factory));
     }
 
     /**
@@ -146,40 +137,56 @@ public final class RamTier<E extends RamEntry> {
      */
     public static <E extends RamEntry> RamTier<E> withSharedBudget(
             long bytesMax, int entryBytes, MemoryBudget budget, Executor housekeeping) {
-        return new RamTier<>(bytesMax, entryBytes, budget, housekeeping);
+        return new RamTier<>(bytesMax, entryBytes, budget, housekeeping, null);
     }
 
-    private RamTier(long bytesMax, int bytesPerChain, MemoryBudget budget, Executor housekeeping) {
+    private RamTier(
+            long bytesMax,
+            int bytesPerChain,
+            MemoryBudget budget,
+            Executor housekeeping,
+            @Nullable CompactEntries<E> compact) {
+        this.compact = compact;
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED_HIT, BATCH_SIZE_MAX));
         this.hits = HitBatch.ofEachThread(batchSize);
-        this.bytesLimit = bytesMax;
         this.batchesPerWake = batchesPerWake();
         this.budget = budget;
-        budget.addConsumer(new EvictingConsumer());
         this.housekeeping = housekeeping;
-        this.table = new RamTable(slots, bytesMax, bytesPerChain);
+        this.table = new RamTable(slots, compact, bytesMax, bytesPerChain);
         this.policy = new EvictionPolicy(slots, bytesMax, bytesMax / bytesPerChain, this::evicted, housekeeping);
+        this.limit = new TierLimit(bytesMax, budget, reclamation, policy::limit);
+        budget.addConsumer(limit);
     }
 
     private void evicted(int slot) {
         evictions.increment();
-        RamEntry entry = slots.entry(slot);
-        if (entry != null) {
-            unlink(entry);
-        }
+        unlink(slot, slots.hash(slot), null);
         if (policy.endEviction(slot)) {
             slots.free(slot);
         }
     }
 
-    /** Releases the tier's reference to an unlinked entry, and its slot. */
-    private void release(RamEntry entry) {
-        int slot = entry.slot();
+    /** Releases an unlinked entry, and its slot. */
+    private void release(int slot) {
+        RamEntry entry = slots.entry(slot);
+        long place = slots.place(slot);
         if (policy.release(slot)) {
             slots.free(slot);
         }
-        entry.releaseEntry();
+        if (entry != null) {
+            entry.releaseEntry();
+        } else {
+            compact().release(place);
+        }
+    }
+
+    private CompactEntries<E> compact() {
+        CompactEntries<E> entries = compact;
+        if (entries == null) {
+            throw new IllegalStateException("a slot has no entry");
+        }
+        return entries;
     }
 
     /**
@@ -189,20 +196,12 @@ public final class RamTier<E extends RamEntry> {
      *     to admit and evict entries by frequency
      */
     public void admitAll(boolean all) {
-        resizing.lock();
-        try {
-            if (all != evictsByRecency) {
-                evictsByRecency = all;
-                policy.admitAll(all);
-            }
-        } finally {
-            resizing.unlock();
-        }
+        policy.admitAll(all);
     }
 
     /** Returns whether the tier evicts the least recently requested entry: see {@link #admitAll}. */
     public boolean evictsByRecency() {
-        return evictsByRecency;
+        return policy.isAdmittingAll();
     }
 
     private int batchesPerWake() {
@@ -231,11 +230,52 @@ public final class RamTier<E extends RamEntry> {
 
     /** Returns the entry of the key, retained for the caller; null if it is not in RAM. */
     public @Nullable E get(long hashLow, byte[] keyBytes) {
-        E entry = peek(hashLow, keyBytes);
+        E entry = cast(table.findEntry(hashLow, keyBytes));
         if (entry == null || !entry.tryRetain()) {
-            return null;
+            entry = retained(hashLow, keyBytes);
+            if (entry == null) {
+                return null;
+            }
         }
         noteHit(entry);
+        return entry;
+    }
+
+    /** Returns the entry of the key, retained; null if it is not in RAM. Takes the lock of a chain. */
+    private @Nullable E retained(long hashLow, byte[] keyBytes) {
+        if (table.isChainEmpty(hashLow)) {
+            return null;
+        }
+        ReentrantLock lock = table.lock(hashLow);
+        lock.lock();
+        try {
+            E entry = entryIn(table.find(hashLow, keyBytes));
+            return entry != null && entry.tryRetain() ? entry : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns the entry in a slot of the table, created if it is in compact form; null for no slot. The caller holds the
+     * lock of the chain.
+     */
+    private @Nullable E entryIn(int slot) {
+        if (slot == EntrySlots.NONE) {
+            return null;
+        }
+        E entry = cast(slots.entry(slot));
+        return entry == null ? create(slot) : entry;
+    }
+
+    /** Creates the entry of a slot in compact form. The tier then keeps the entry. */
+    private E create(int slot) {
+        E entry = compact().create(slots.place(slot), slots.hash(slot));
+        entry.slot(slot);
+        int moreBytes = entry.linkToOwnedBody() - CompactEntries.HEAP_BYTES;
+        limit.addHeap(moreBytes);
+        slots.entry(slot, entry);
+        grown.add(entry);
         return entry;
     }
 
@@ -258,7 +298,14 @@ public final class RamTier<E extends RamEntry> {
             if (!section.isInProgress()) {
                 throw new IllegalStateException("no read section is in progress");
             }
-            E entry = cast(table.find(hashLow, keyBytes));
+            int slot = table.find(hashLow, keyBytes);
+            if (slot == EntrySlots.NONE) {
+                return null;
+            }
+            E entry = cast(slots.entry(slot));
+            if (entry == null) {
+                entry = peek(hashLow, keyBytes);
+            }
             // An entry that is linked now is not released before this section ends.
             if (entry == null || !entry.isLinked()) {
                 return null;
@@ -285,7 +332,30 @@ public final class RamTier<E extends RamEntry> {
 
     /** Returns the entry of the key, not retained and not counted as a hit. */
     public @Nullable E peek(long hashLow, byte[] keyBytes) {
-        return cast(table.findLocked(hashLow, keyBytes));
+        if (table.isChainEmpty(hashLow)) {
+            return null;
+        }
+        ReentrantLock lock = table.lock(hashLow);
+        lock.lock();
+        try {
+            return entryIn(table.find(hashLow, keyBytes));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns true if the key is in RAM. */
+    public boolean contains(long hashLow, byte[] keyBytes) {
+        if (table.isChainEmpty(hashLow)) {
+            return false;
+        }
+        ReentrantLock lock = table.lock(hashLow);
+        lock.lock();
+        try {
+            return table.find(hashLow, keyBytes) != EntrySlots.NONE;
+        } finally {
+            lock.unlock();
+        }
     }
 
     @SuppressWarnings("unchecked") // only entries of this kind are added
@@ -334,14 +404,11 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns true if the policy receives reads of entries. It receives none until the tier is half full: before that,
-     * Caffeine ignores reads and LRU does not need them.
+     * Returns true if the policy receives reads of entries. It receives none until the tier is half full, because it
+     * ignores them before.
      */
     private boolean policyCountsReads() {
-        if (!halfFull) {
-            halfFull = bytes.get() >= bytesLimit / 2;
-        }
-        return halfFull;
+        return limit.isHalfFull();
     }
 
     /**
@@ -351,9 +418,7 @@ public final class RamTier<E extends RamEntry> {
     public void addHeapBytes(E entry, int moreBytes) {
         int counted = entry.grow(moreBytes);
         if (counted > 0) {
-            bytes.addAndGet(counted);
-            heapBytes.addAndGet(counted);
-            budget.add(MemoryBudget.Part.ENTRIES, counted);
+            limit.addHeap(counted);
             grown.add(entry);
         }
     }
@@ -383,98 +448,70 @@ public final class RamTier<E extends RamEntry> {
     /**
      * Adds the entry, and replaces the previous entry of its key. Borrows the caller's reference and adds one of its
      * own. An entry that is too large is not added, and the previous entry is removed.
+     *
+     * <p>An entry that was not requested may be added in compact form. The tier then has no reference to this entry, and
+     * creates another one at the first request.
      */
     public void put(E entry) {
-        if (!isEnabled() || entry.weight() > bytesMax || !entry.tryRetain()) {
+        if (!isEnabled() || entry.weight() > bytesMax) {
             remove(entry.hashLow(), entry.keyBytes());
             return;
         }
-        int heap = entry.link();
-        if (heap == RamEntry.NO_CHANGE) {
-            entry.releaseEntry();
-            throw new IllegalStateException("the entry was put before; an entry can be put only once");
-        }
-        long weight = (long) entry.bodyBytes() + heap;
-        bytes.addAndGet(weight);
-        heapBytes.addAndGet(heap);
-        budget.countAdded(weight);
-        budget.add(MemoryBudget.Part.ENTRIES, heap);
-        entries.incrementAndGet();
-        RamEntry before = table.put(entry);
-        if (before != null) {
-            entry.hits = before.hits;
-            unlink(before);
-        } else {
-            accesses.addStored(entry);
-        }
-        if (!policy.add(entry.slot(), entry.weight())) {
-            slots.free(entry.slot());
-        }
-        if (entry.heapBytes() != heap) {
-            // The entry may have grown before it was added to the policy.
-            grown.add(entry);
-        }
-        long limit = bytesLimit;
-        if (bytes.get() > limit + limit / OVERDRAFT_DIVISOR / OVERDRAFT_UNIT_BYTES * OVERDRAFT_UNIT_BYTES) {
+        add(entry);
+        if (limit.isOverdrawn()) {
             policy.evict();
         }
         budget.keepEntriesWithinHeap();
     }
 
-    /**
-     * Releases memory of the tier when other parts of the budget need it. The tier evicts immediately, and stays
-     * smaller until {@link #resize}.
-     */
-    private final class EvictingConsumer implements MemoryBudget.MemoryConsumer {
-        @Override
-        public boolean releaseBytes(long missing) {
-            resizing.lock();
-            try {
-                long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
-                if (smaller >= bytesLimit) {
-                    return false;
-                }
-                limit(smaller);
-                return true;
-            } finally {
-                resizing.unlock();
-            }
+    private void add(E entry) {
+        int slot;
+        int before;
+        ReentrantLock lock = table.lock(entry.hashLow());
+        lock.lock();
+        try {
+            before = table.find(entry.hashLow(), entry.keyBytes());
+            slot = newSlot(entry, before);
+            table.put(slot, entry.keyBytes());
+        } finally {
+            lock.unlock();
         }
-
-        @Override
-        public long freeUnused() {
-            reclamation.releaseUnread();
-            return reclamation.waitingBytes();
+        if (before == EntrySlots.NONE) {
+            accesses.addStored(entry);
+        } else {
+            unlinked(before);
         }
-
-        @Override
-        public void evictOverHeapLimit() {
-            resizing.lock();
-            try {
-                // Another thread may have evicted in the meantime.
-                if (budget.bytes(MemoryBudget.Part.ENTRIES) > budget.entryBytesMax()) {
-                    limit(Math.min(bytesLimit, bytesThatHeapAllows(HEAP_FREE_DIVISOR_AT_ONCE)));
-                }
-            } finally {
-                resizing.unlock();
-            }
+        if (!policy.add(slot, entry.bodyBytes() + CompactEntries.HEAP_BYTES)) {
+            slots.free(slot);
         }
     }
 
     /**
-     * Returns the size of the tier, in bytes, at which its heap usage reaches its limit. A part of the heap limit, the
-     * limit divided by {@code freeDivisor}, stays free. The calculation assumes the current ratio of heap bytes to all
-     * bytes. While entries use less than half of the heap limit, the ratio is not reliable, and the method returns
-     * {@link Long#MAX_VALUE}.
+     * Returns a new slot for the entry. If neither the entry nor the previous one of its key had hits, it is kept in
+     * compact form if possible.
      */
-    private long bytesThatHeapAllows(int freeDivisor) {
-        long heap = heapBytes.get();
-        long heapMax = budget.entryBytesMax() - (budget.bytes(MemoryBudget.Part.ENTRIES) - heap);
-        if (heap <= budget.entryBytesMax() / 2) {
-            return Long.MAX_VALUE;
+    private int newSlot(E entry, int before) {
+        RamEntry entryBefore = before == EntrySlots.NONE ? null : slots.entry(before);
+        int hits = entryBefore == null ? entry.hits : entryBefore.hits;
+        long place = compact == null || hits > 0 ? CompactEntries.NONE : compact.store(entry);
+        int heap = CompactEntries.HEAP_BYTES;
+        if (place == CompactEntries.NONE) {
+            entry.retainEntry();
+            heap = entry.link();
+            if (heap == RamEntry.NO_CHANGE) {
+                entry.releaseEntry();
+                throw new IllegalStateException("the entry was put before; an entry can be put only once");
+            }
         }
-        double share = (double) Math.max(0, heapMax - budget.entryBytesMax() / freeDivisor) / heap;
-        return (long) (bytes.get() * share);
+        limit.add(entry.bodyBytes(), heap);
+        entries.incrementAndGet();
+        if (place != CompactEntries.NONE) {
+            return slots.allocate(null, place, entry.hashLow(), EvictionPolicy.ADDING);
+        }
+        entry.hits = hits;
+        int slot = slots.allocate(entry, place, entry.hashLow(), EvictionPolicy.ADDING);
+        entry.slot(slot);
+        return slot;
     }
 
     /**
@@ -488,37 +525,12 @@ public final class RamTier<E extends RamEntry> {
         }
         drain();
         batchesPerWake = batchesPerWake();
-        resizing.lock();
-        try {
-            budget.countIdle();
-            // Unlinked entries that are still being read do not count as bytes of other parts. Otherwise each call
-            // during a long read would evict more.
-            long others = budget.totalBytes() - bytes.get() - reclamation.waitingBytes();
-            long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
-            fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_DIVISOR));
-            if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
-                limit(fits);
-            }
-        } finally {
-            resizing.unlock();
-        }
+        limit.resize();
     }
 
     /** Restores the maximum limit after the tier was made smaller. */
     public void restoreLimit() {
-        resizing.lock();
-        try {
-            limit(bytesMax);
-        } finally {
-            resizing.unlock();
-        }
-    }
-
-    private void limit(long limit) {
-        if (limit != bytesLimit) {
-            bytesLimit = limit;
-            policy.limit(limit);
-        }
+        limit.restore();
     }
 
     /** Counts two hits of a new entry, because its object was requested before the entry was added. */
@@ -530,13 +542,12 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns at most this many entries, in descending order of hit counts; the entries are not retained. Halves all
-     * counts and rounds up, so that older hits lose weight. Scans every entry.
+     * Returns the keys of at most this many entries, in descending order of hit counts. Halves all counts and rounds up,
+     * so that older hits lose weight. Scans every entry.
      */
-    @SuppressWarnings("unchecked") // only entries of this kind are added
-    public List<E> hottest(int max) {
+    public HottestKeys hottest(int max) {
         drain();
-        return (List<E>) HottestEntries.take(table, max);
+        return HottestEntries.take(table, slots, compact, max);
     }
 
     /**
@@ -545,38 +556,83 @@ public final class RamTier<E extends RamEntry> {
      * lock.
      */
     public void forEachKey(Consumer<byte[]> consumer) {
-        table.forEach(entry -> consumer.accept(entry.keyBytes()));
+        List<byte[]> keys = new ArrayList<>();
+        table.forEach(slot -> keys.add(key(slot)), () -> {
+            keys.forEach(consumer);
+            keys.clear();
+        });
+    }
+
+    private byte[] key(int slot) {
+        RamEntry entry = slots.entry(slot);
+        return entry == null ? compact().key(slots.place(slot)) : entry.keyBytes();
     }
 
     /** Removes the entry of the key; returns true if there was one. */
     public boolean remove(long hashLow, byte[] keyBytes) {
-        RamEntry entry = table.findLocked(hashLow, keyBytes);
-        return entry != null && unlink(entry);
+        if (table.isChainEmpty(hashLow)) {
+            return false;
+        }
+        int slot;
+        ReentrantLock lock = table.lock(hashLow);
+        lock.lock();
+        try {
+            slot = table.find(hashLow, keyBytes);
+            if (slot == EntrySlots.NONE) {
+                return false;
+            }
+            table.remove(slot, hashLow);
+        } finally {
+            lock.unlock();
+        }
+        unlinked(slot);
+        return true;
     }
 
     /** Removes the entry; returns true if it was in the tier. */
     public boolean remove(E entry) {
-        return unlink(entry);
+        return entry.slot() != EntrySlots.NONE && unlink(entry.slot(), entry.hashLow(), entry);
     }
 
-    private boolean unlink(RamEntry entry) {
-        int heap = entry.unlink();
-        if (heap == RamEntry.NO_CHANGE) {
-            return false;
+    /**
+     * Removes a slot from the table. Returns false if the table does not have it.
+     *
+     * @param only the entry that the slot must have; null for any entry
+     */
+    private boolean unlink(int slot, long hashLow, @Nullable RamEntry only) {
+        ReentrantLock lock = table.lock(hashLow);
+        lock.lock();
+        try {
+            boolean other = only != null && !Objects.equals(slots.entry(slot), only);
+            if (other || !table.remove(slot, hashLow)) {
+                return false;
+            }
+        } finally {
+            lock.unlock();
         }
-        table.remove(entry);
-        policy.remove(entry.slot());
-        bytes.addAndGet(-((long) entry.bodyBytes() + heap));
-        heapBytes.addAndGet(-heap);
-        budget.release(MemoryBudget.Part.ENTRIES, heap);
-        entries.decrementAndGet();
-        reclamation.releaseAfterReaders(entry);
+        unlinked(slot);
         return true;
+    }
+
+    /** Called by the thread that has removed the slot from the table. */
+    private void unlinked(int slot) {
+        RamEntry entry = slots.entry(slot);
+        int heap = entry == null ? CompactEntries.HEAP_BYTES : entry.unlink();
+        int body = entry == null ? compact().bytes(slots.place(slot)) : entry.bodyBytes();
+        policy.remove(slot);
+        limit.subtract(body, heap);
+        entries.decrementAndGet();
+        reclamation.releaseAfterReaders(slot, body);
     }
 
     /** Removes all entries. */
     public void clear() {
-        table.forEach(this::unlink);
+        List<Integer> found = new ArrayList<>();
+        table.forEach(found::add, () -> {
+            // If a slot was used again meanwhile, its new entry is removed.
+            found.forEach(slot -> unlink(slot, slots.hash(slot), null));
+            found.clear();
+        });
         policy.evict();
     }
 
@@ -585,12 +641,12 @@ public final class RamTier<E extends RamEntry> {
      * reach their heap limit.
      */
     public long bytesLimit() {
-        return bytesLimit;
+        return limit.bytesLimit();
     }
 
     /** Returns the bytes in use. */
     public long bytes() {
-        return bytes.get();
+        return limit.bytes();
     }
 
     /** Returns the maximum limit. */

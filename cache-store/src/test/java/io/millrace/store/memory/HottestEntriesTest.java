@@ -3,38 +3,58 @@ package io.millrace.store.memory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class HottestEntriesTest {
-    private final RamTable table = new RamTable(new EntrySlots(), 1 << 20, RamTable.BYTES_PER_CHAIN);
+    private final EntrySlots slots = new EntrySlots();
+    private final RamTable table = new RamTable(slots, null, 1 << 20, RamTable.BYTES_PER_CHAIN);
 
     private void add(int... hits) {
         for (int i = 0; i < hits.length; i++) {
-            RamEntry entry = new RamEntry(new byte[] {(byte) i}, (long) i << 32, Unpooled.EMPTY_BUFFER, 0) {};
+            byte[] key = {(byte) i};
+            RamEntry entry = new RamEntry(key, (long) i << 32, Unpooled.EMPTY_BUFFER, 0) {};
             entry.hits = hits[i];
-            table.put(entry);
+            table.put(slots.allocate(entry, CompactEntries.NONE, entry.hashLow(), EvictionPolicy.ADDING), key);
         }
     }
 
-    private List<Integer> hits(int max) {
-        return HottestEntries.take(table, max).stream().map(entry -> entry.hits).toList();
+    private HottestKeys take(int max) {
+        return HottestEntries.take(table, slots, null, max);
+    }
+
+    private static List<Integer> numbers(HottestKeys keys) {
+        List<Integer> numbers = new ArrayList<>();
+        for (int i = 0; i < keys.count(); i++) {
+            numbers.add((int) (keys.hashes()[2 * i + 1] >>> 32));
+        }
+        return numbers;
+    }
+
+    private List<Integer> hits() {
+        List<Integer> hits = new ArrayList<>();
+        table.forEach(slot -> hits.add(slots.entry(slot).hits), () -> {});
+        return hits.stream().sorted().toList();
     }
 
     @ParameterizedTest(name = "{0} of 6")
-    @CsvSource({"0, ''", "1, 50", "2, '50 20'", "4, '50 20 4 3'", "9, '50 20 4 3 1 0'"})
-    void takesTheMostHitsFirst(int max, String halved) {
+    @CsvSource({"0, '[]', 0", "1, '[2]', 1", "2, '[2, 4]', 2", "4, '[2, 4, 0, 5]', 4", "9, '[2, 4, 0, 5, 3, 1]', 5"})
+    void takesTheMostHitsFirst(int max, String expected, int requestedAgain) {
         add(7, 0, 100, 2, 40, 5);
-        assertEquals(halved, hits(max).stream().map(String::valueOf).collect(Collectors.joining(" ")));
+        HottestKeys keys = take(max);
+        assertEquals(expected, numbers(keys).toString());
+        assertEquals(requestedAgain, keys.requestedAgain());
     }
 
     @Test
     void halvesTheHitsOfAllEntriesAndKeepsTheLast() {
-        add(8, 4, 2);
-        HottestEntries.take(table, 1);
-        assertEquals(List.of(2, 1, 1), hits(3));
+        add(8, 4, 2, 0);
+        take(1);
+        assertEquals(List.of(0, 1, 2, 4), hits());
+        take(4);
+        assertEquals(List.of(0, 1, 1, 2), hits());
     }
 }

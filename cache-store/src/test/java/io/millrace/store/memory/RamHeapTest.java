@@ -89,7 +89,7 @@ class RamHeapTest {
         }
         assertTrue(tier.bytesLimit() < 4 * MIB, () -> "limit=" + tier.bytesLimit());
 
-        for (int round = 0; round < 40; round++) {
+        for (int round = 0; round < 300; round++) {
             for (int number = 0; number < 100; number++) {
                 put(1_000_000 + round * 100 + number, MIB / 4);
             }
@@ -107,8 +107,12 @@ class RamHeapTest {
             put(number, 100);
         }
         long before = budget.bytes(Part.ENTRIES);
-        for (RamEntry entry : tier.hottest(4000)) {
-            tier.addHeapBytes(entry, 2000);
+        for (int number = 0; number < 4000; number++) {
+            byte[] key = ("key" + number).getBytes(StandardCharsets.US_ASCII);
+            RamEntry entry = tier.peek(number * 0x9E37_79B9_7F4A_7C15L, key);
+            if (entry != null) {
+                tier.addHeapBytes(entry, 2000);
+            }
         }
         assertTrue(budget.bytes(Part.ENTRIES) > before + 2 * MIB, "counted at once");
         tier.drainHits();

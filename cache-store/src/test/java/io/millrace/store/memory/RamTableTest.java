@@ -1,44 +1,81 @@
 package io.millrace.store.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Visits to the table while entries of the same chain are replaced. */
+/** Tests a chain of the table while its slots are replaced and removed. */
 final class RamTableTest {
-    private final RamTable table = new RamTable(new EntrySlots(), 0, RamTable.BYTES_PER_CHAIN);
+    private final EntrySlots slots = new EntrySlots();
+    private final RamTable table = new RamTable(slots, null, 0, RamTable.BYTES_PER_CHAIN);
 
-    /** Returns an entry in chain 0. */
-    private static RamEntry entry(int key) {
-        return new RamEntry(new byte[] {(byte) key}, key, Unpooled.EMPTY_BUFFER, 0) {};
+    private static byte[] bytes(int key) {
+        return new byte[] {(byte) key};
+    }
+
+    /** Puts an entry in chain 0. Returns its slot. */
+    private int put(int key) {
+        RamEntry entry = new RamEntry(bytes(key), key, Unpooled.EMPTY_BUFFER, 0) {};
+        int slot = slots.allocate(entry, CompactEntries.NONE, key, EvictionPolicy.ADDING);
+        table.put(slot, bytes(key));
+        return slot;
     }
 
     @Test
-    void aVisitMissesNoKeyWhoseEntryIsReplacedMeanwhile() {
+    void aVisitMissesNoKeyWhoseEntryIsReplacedBetweenChains() {
         for (int key = 1; key <= 3; key++) {
-            table.put(entry(key));
+            put(key);
         }
         List<Integer> visited = new ArrayList<>();
-        table.forEach(visiting -> {
-            visited.add((int) visiting.keyBytes()[0]);
+        table.forEach(slot -> visited.add((int) slots.hash(slot)), () -> {
             for (int key = 1; key <= 3; key++) {
-                table.put(entry(key));
+                put(key);
             }
         });
         assertEquals(List.of(1, 2, 3), visited.stream().sorted().toList());
     }
 
     @Test
-    void aVisitMayRemoveTheEntriesThatItVisits() {
-        for (int key = 1; key <= 3; key++) {
-            table.put(entry(key));
+    void aReplacedSlotLeavesTheChain() {
+        int first = put(1);
+        put(2);
+        int second = put(1);
+        assertEquals(second, table.find(1, bytes(1)));
+        assertFalse(table.remove(first, 1));
+        assertTrue(table.remove(second, 1));
+        assertEquals(EntrySlots.NONE, table.find(1, bytes(1)));
+        assertTrue(table.find(2, bytes(2)) != EntrySlots.NONE);
+    }
+
+    /** A reader that stands at a removed slot finds the rest of its chain. */
+    @Test
+    void aRemovedSlotStillLeadsToTheRestOfItsChain() {
+        int last = put(1);
+        int middle = put(2);
+        put(3);
+        assertTrue(table.remove(middle, 2));
+        assertEquals(last, slots.next(middle));
+        assertEquals(last, table.find(1, bytes(1)));
+    }
+
+    @Test
+    void slotsAreUsedAgainAfterTheyWereFreed() {
+        List<Integer> taken = new ArrayList<>();
+        for (int key = 0; key < 10_000; key++) {
+            taken.add(slots.allocate(null, key, key, EvictionPolicy.ADDING));
         }
-        table.forEach(table::remove);
-        table.forEach(left -> {
-            throw new AssertionError("still in the table: " + left.keyBytes()[0]);
-        });
+        for (int key = 0; key < 10_000; key++) {
+            assertEquals(key, slots.place(taken.get(key)));
+            assertEquals(key, slots.hash(taken.get(key)));
+        }
+        taken.forEach(slots::free);
+        for (int key = 0; key < 10_000; key++) {
+            assertTrue(slots.allocate(null, key, key, EvictionPolicy.ADDING) <= 10_000);
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.index.Location;
+import io.millrace.store.memory.EntryFactory;
 import io.millrace.store.memory.RamEntry;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -64,6 +65,27 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         diskPlace = place.isUnwritten() ? null : place;
     }
 
+    /** Creates an object from the data that {@link #writeDetails} has written; see {@link EntryFactory}. */
+    public ResidentObject(byte[] keyBytes, long hashHigh, long hashLow, ByteBuf body, int headLength, ByteBuf details) {
+        super(keyBytes, hashLow, body, 0);
+        this.hashHigh = hashHigh;
+        this.headLength = headLength;
+        objectId = details.getLong(0);
+        volume = details.getInt(Long.BYTES);
+        diskPlace = null;
+    }
+
+    @Override
+    protected int bytesAfterBody() {
+        return head == null && diskPlace == null && headLength > 0 ? headLength : -1;
+    }
+
+    @Override
+    protected void writeDetails(ByteBuf out) {
+        out.writeLong(objectId);
+        out.writeInt(volume);
+    }
+
     @Override
     public ResidentObject<H> withHead(H newHead, int headBytes) {
         ObjectPlace place = diskPlace != null ? diskPlace : ObjectPlace.unwritten(objectId, volume);
@@ -86,7 +108,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         return new StoreKey(keyBytes(), hashHigh, hashLow());
     }
 
-    /** Returns the upper half of the key's hash. */
+    @Override
     public long hashHigh() {
         return hashHigh;
     }

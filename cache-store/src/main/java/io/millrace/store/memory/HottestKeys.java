@@ -1,0 +1,15 @@
+package io.millrace.store.memory;
+
+/**
+ * Keys of a RAM tier in descending order of hits.
+ *
+ * @param hashes two hashes for each key: the upper and the lower half
+ * @param requestedAgain number of keys that had a hit; they are the first ones
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record HottestKeys(long[] hashes, int requestedAgain) {
+    /** Returns the number of keys. */
+    public int count() {
+        return hashes.length / 2;
+    }
+}
