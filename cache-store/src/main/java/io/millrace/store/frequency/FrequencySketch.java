@@ -69,20 +69,49 @@ public final class FrequencySketch {
         blockMask = (length >>> BLOCK_SHIFT) - 1;
     }
 
-    /** Adds one to the count of the hash. Any thread. */
-    public void count(long hash) {
+    /** Returns the number of longs with counters. */
+    public int longs() {
+        return length;
+    }
+
+    /**
+     * Returns a sketch of twice the length with the same counts; this sketch if it has the maximum length. Confined to
+     * the thread of {@link #age}; concurrent counts may be lost.
+     */
+    public FrequencySketch doubled() {
+        FrequencySketch larger = new FrequencySketch(2L * length, countsPerObject, longsHalvedPerCall);
+        AtomicLongArray counters = longs;
+        if (larger.length == length) {
+            return this;
+        }
+        if (counters != null) {
+            AtomicLongArray copies = larger.created();
+            for (int i = 0; i < length; i++) {
+                long value = counters.getPlain(LONGS_UNUSED + i);
+                copies.setPlain(LONGS_UNUSED + i, value);
+                copies.setPlain(LONGS_UNUSED + length + i, value);
+            }
+            larger.counts.add(counts.sum());
+        }
+        return larger;
+    }
+
+    /** Adds one to the count of the hash; returns true if one of its counters changed. Any thread. */
+    public boolean count(long hash) {
         AtomicLongArray existing = longs;
         AtomicLongArray counters = existing == null ? created() : existing;
         long mixed = mix(hash);
+        boolean changed = false;
         for (int row = 0; row < ROWS; row++) {
             int at = at(mixed, row);
             int shift = shift(mixed, row);
             long before = counters.getOpaque(at);
             if (((before >>> shift) & COUNT_MAX) < COUNT_MAX) {
-                counters.compareAndSet(at, before, before + (1L << shift));
+                changed |= counters.compareAndSet(at, before, before + (1L << shift));
             }
         }
         counts.increment();
+        return changed;
     }
 
     /** Creates the array. If two threads do so at once, counts in one of the arrays are lost. */
@@ -128,8 +157,7 @@ public final class FrequencySketch {
      * number of longs; the next calls continue.
      */
     public void age(long objects) {
-        AtomicLongArray counters = longs;
-        if (counters == null) {
+        if (longs == null) {
             return;
         }
         long countsOfFullSketch = (long) COUNTS_PER_LONG * length;
@@ -138,6 +166,20 @@ public final class FrequencySketch {
         if (longsToHalve == 0 && counted >= countsMax) {
             counts.add(-counted);
             longsToHalve = length;
+        }
+        halve();
+    }
+
+    /** Begins to halve the counters, as {@link #age} does; {@link #halve} continues. Confined to the same thread. */
+    public void beginHalving() {
+        longsToHalve = length;
+    }
+
+    /** Halves a bounded number of the longs that are still to be halved. Confined to the same thread. */
+    public void halve() {
+        AtomicLongArray counters = longs;
+        if (counters == null) {
+            return;
         }
         for (int i = 0; i < longsHalvedPerCall && longsToHalve > 0; i++) {
             longsToHalve--;

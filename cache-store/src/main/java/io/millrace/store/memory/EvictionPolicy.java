@@ -47,8 +47,10 @@ final class EvictionPolicy {
 
     static final int PROTECTED_PERCENT = 80;
 
-    /** Counts per entry after which the sketch halves its counters. */
-    private static final int COUNTS_PER_ENTRY = 10;
+    /** Changes of counters per entry after which the sketch halves its counters. */
+    private static final int CHANGES_PER_ENTRY = 10;
+
+    private static final int CHANGES_MIN = 100;
     /** Maximum number of longs of the sketch that are halved at once. */
     private static final int LONGS_HALVED_PER_STEP = 1 << 12;
     /** Maximum number of entries that leave the window while the lock is held. */
@@ -77,7 +79,7 @@ final class EvictionPolicy {
     private final SlotList window;
     private final SlotList probation;
     private final SlotList protectedSlots;
-    private final FrequencySketch sketch;
+    private FrequencySketch sketch;
     private final WindowShare windowShare = new WindowShare();
     private final SplittableRandom random = new SplittableRandom();
     private volatile boolean admitsAll;
@@ -87,6 +89,8 @@ final class EvictionPolicy {
     private long entries;
     /** True once the entries have half of the limit; until then, requests are not counted. */
     private boolean counting;
+    /** Changes of the counters of {@link #sketch} since they were halved, and half of those before. */
+    private long changes;
     /** Bytes that are still to be moved to the window, because its share has grown. */
     private long bytesToWindow;
 
@@ -105,7 +109,7 @@ final class EvictionPolicy {
         window = new SlotList(slots, IN_WINDOW);
         probation = new SlotList(slots, IN_PROBATION);
         protectedSlots = new SlotList(slots, IN_PROTECTED);
-        sketch = new FrequencySketch(entriesExpected, COUNTS_PER_ENTRY, LONGS_HALVED_PER_STEP);
+        sketch = new FrequencySketch(entriesExpected, CHANGES_PER_ENTRY, LONGS_HALVED_PER_STEP);
         setLimit(bytesMax);
     }
 
@@ -146,7 +150,7 @@ final class EvictionPolicy {
             full = bytes > bytesMax;
             counting |= bytes >= bytesMax / 2;
             if (counting) {
-                sketch.count(slots.hash(slot));
+                count(slot);
                 windowShare.countMiss();
             }
             if (!full) {
@@ -179,8 +183,8 @@ final class EvictionPolicy {
             return;
         }
         if (counting) {
-            sketch.count(slots.hash(slot));
-            windowShare.countHit();
+            count(slot);
+            windowShare.countHit(slots.state(slot) == IN_WINDOW);
         }
         switch (slots.state(slot)) {
             case IN_WINDOW -> window.moveToNewest(slot);
@@ -189,6 +193,12 @@ final class EvictionPolicy {
             default -> {
                 // The entry is being added, evicted or removed.
             }
+        }
+    }
+
+    private void count(int slot) {
+        if (sketch.count(slots.hash(slot))) {
+            changes++;
         }
     }
 
@@ -306,7 +316,7 @@ final class EvictionPolicy {
     private void setLimit(long bytes) {
         bytesMax = bytes;
         windowBytesMax = admitsAll ? Long.MAX_VALUE : (long) (bytes * windowShare.share());
-        protectedBytesMax = admitsAll ? 0 : (bytes - windowBytesMax) / 100 * PROTECTED_PERCENT;
+        protectedBytesMax = admitsAll ? 0 : Math.max(0, bytes / 100 * PROTECTED_PERCENT - windowBytesMax);
         bytesToWindow = 0;
     }
 
@@ -418,7 +428,15 @@ final class EvictionPolicy {
         if (!counting || admitsAll) {
             return;
         }
-        sketch.age(entries);
+        if (entries > sketch.longs()) {
+            sketch = sketch.doubled();
+        }
+        if (changes >= Math.max(CHANGES_MIN, CHANGES_PER_ENTRY * entries)) {
+            // Halving also halves the changes that are recorded in the counters.
+            changes /= 2;
+            sketch.beginHalving();
+        }
+        sketch.halve();
         if (windowShare.adapt(entries)) {
             long before = windowBytesMax;
             setLimit(bytesMax);

@@ -150,12 +150,12 @@ public final class RamTier<E extends RamEntry> {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED_HIT, BATCH_SIZE_MAX));
         this.hits = HitBatch.ofEachThread(batchSize);
-        this.batchesPerWake = batchesPerWake();
         this.budget = budget;
         this.housekeeping = housekeeping;
         this.table = new RamTable(slots, compact, bytesMax, bytesPerChain);
         this.policy = new EvictionPolicy(slots, bytesMax, bytesMax / bytesPerChain, this::evicted, housekeeping);
         this.limit = new TierLimit(bytesMax, budget, reclamation, policy::limit);
+        this.batchesPerWake = batchesPerWake();
         budget.addConsumer(limit);
     }
 

@@ -66,6 +66,22 @@ class FrequencySketchTest {
     }
 
     @Test
+    void aDoubledSketchHasTheSameCounts() {
+        FrequencySketch sketch = new FrequencySketch(1024, 60, 1 << 19);
+        assertEquals(2048, sketch.doubled().longs());
+        long[] hashes = random.longs(300).toArray();
+        for (int i = 0; i < hashes.length; i++) {
+            for (int n = 0; n < i % 16; n++) {
+                sketch.count(hashes[i]);
+            }
+        }
+        FrequencySketch larger = sketch.doubled();
+        for (long hash : hashes) {
+            assertEquals(sketch.frequency(hash), larger.frequency(hash));
+        }
+    }
+
+    @Test
     void aSketchIsHalvedInParts() {
         FrequencySketch sketch = new FrequencySketch(1024, 10, 256);
         for (int i = 0; i < 12; i++) {
