@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.ACCEPTABLE, desc = "the entry is released later, or not found")
 @State
 public class EpochReclamationStress {
-    private final EpochReclamation reclamation = new EpochReclamation();
-    private final EpochReclamation.Section section = reclamation.open();
     private final RamEntry entry = new RamEntry(new byte[0], 0, Unpooled.EMPTY_BUFFER, 0) {};
+    private final EpochReclamation reclamation = new EpochReclamation(slot -> entry.releaseEntry());
+    private final EpochReclamation.Section section = reclamation.open();
 
     /** Creates an entry and marks it as linked, as the RAM tier does when it adds an entry. */
     public EpochReclamationStress() {
@@ -37,7 +37,7 @@ public class EpochReclamationStress {
     @Actor
     public void remove(II_Result result) {
         entry.unlink();
-        reclamation.releaseAfterReaders(entry);
+        reclamation.releaseAfterReaders(1, 0);
         result.r2 = entry.tryRetain() ? 0 : 1;
     }
 }

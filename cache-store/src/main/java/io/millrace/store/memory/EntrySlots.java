@@ -155,12 +155,12 @@ final class EntrySlots {
 
     /** Returns the next slot of the chain; {@link #NONE} at its end. */
     int next(int slot) {
-        return (int) INTS.getAcquire(ints(slot), at(slot) + NEXT);
+        return (int) INTS.getVolatile(ints(slot), at(slot) + NEXT);
     }
 
     /** Sets the next slot of the chain. */
     void next(int slot, int next) {
-        INTS.setRelease(ints(slot), at(slot) + NEXT, next);
+        INTS.setVolatile(ints(slot), at(slot) + NEXT, next);
     }
 
     int older(int slot) {

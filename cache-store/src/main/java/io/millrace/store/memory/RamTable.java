@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * to the next slot, so that a concurrent lookup can continue. A new entry is added at the front of its chain. Only then
  * is the previous entry of the key removed, so that a lookup always finds one of the two.
  *
+ * <p>Links are read and written with volatile semantics. With the numbers of {@link EpochReclamation}, this ensures that
+ * a reader does not find a slot that was removed before its section began.
+ *
  * <p>Thread-safe: a change of a chain holds one of {@value #LOCKS} locks for a few updates.
  */
 final class RamTable {
@@ -65,7 +68,7 @@ final class RamTable {
      * of the chain is held.
      */
     int find(long hashLow, byte[] keyBytes) {
-        int slot = chains.getAcquire(chain(hashLow));
+        int slot = chains.get(chain(hashLow));
         while (slot != EntrySlots.NONE && !hasKey(slot, hashLow, keyBytes)) {
             slot = slots.next(slot);
         }
@@ -78,7 +81,7 @@ final class RamTable {
      */
     @Nullable
     RamEntry findEntry(long hashLow, byte[] keyBytes) {
-        for (int slot = chains.getAcquire(chain(hashLow)); slot != EntrySlots.NONE; slot = slots.next(slot)) {
+        for (int slot = chains.get(chain(hashLow)); slot != EntrySlots.NONE; slot = slots.next(slot)) {
             RamEntry entry = slots.entry(slot);
             if (entry != null && entry.hasKey(hashLow, keyBytes)) {
                 return entry;
@@ -112,7 +115,7 @@ final class RamTable {
         int chain = chain(hashLow);
         int first = chains.get(chain);
         slots.next(added, first);
-        chains.setRelease(chain, added);
+        chains.set(chain, added);
         int before = added;
         for (int at = first; at != EntrySlots.NONE; at = slots.next(at)) {
             if (hasKey(at, hashLow, keyBytes)) {
@@ -140,7 +143,7 @@ final class RamTable {
             return false;
         }
         if (before == EntrySlots.NONE) {
-            chains.setRelease(chain, slots.next(at));
+            chains.set(chain, slots.next(at));
         } else {
             slots.next(before, slots.next(at));
         }
