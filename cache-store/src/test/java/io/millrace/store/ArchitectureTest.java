@@ -61,9 +61,9 @@ class ArchitectureTest {
             .haveFullyQualifiedName("java.io.File");
 
     @ArchTest
-    static final ArchRule ONLY_MEMORY_AND_ITS_SIMULATION_KNOW_CAFFEINE = noClasses()
+    static final ArchRule ONLY_THE_SIMULATION_KNOWS_CAFFEINE = noClasses()
             .that()
-            .resideOutsideOfPackages("io.millrace.store.memory", "io.millrace.store.curve")
+            .resideOutsideOfPackage("io.millrace.store.curve")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("com.github.benmanes..");

@@ -5,7 +5,10 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import org.jspecify.annotations.Nullable;
 
-/** A simulated cache with the policy of the RAM tier: Caffeine's W-TinyLFU, with the size of an object as weight. */
+/**
+ * A simulated cache with W-TinyLFU, the policy of the RAM tier, as implemented by Caffeine. The size of an object is its
+ * weight.
+ */
 final class TinyLfuCache implements SimulatedCache {
     private final KeyHolders holders;
     private final Cache<SampledKey, SampledKey> policy;

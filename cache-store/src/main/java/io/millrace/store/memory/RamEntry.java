@@ -10,8 +10,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * of the object.
  *
  * <p>The body is released with the last reference. The RAM tier holds one reference while the entry is in its table.
- * Two entries of the same key are not equal, but have the same hash code. Therefore the admission policy, which counts
- * by hash code, counts requests for a key across successive entries.
+ * Two entries of the same key are not equal.
  *
  * <p>Thread-safe.
  */

@@ -20,14 +20,15 @@ import org.jspecify.annotations.Nullable;
  * The RAM tier: a cache of objects in RAM within a byte budget.
  *
  * <pre>
- *   get ──> RamTable (resident entries) ──hits, in batches──> EvictionPolicy
+ *   get ──> RamTable (slots of entries) ──hits, in batches──> EvictionPolicy
  *                 ^                                                 │
- *                 └──────────── eviction removes an entry ──────────┘
+ *                 └──────────── eviction removes a slot ────────────┘
  * </pre>
  *
- * <p>The table alone determines which objects are resident. The tier holds one reference to each entry in the table.
- * The thread that unlinks an entry, by eviction, replacement or removal, releases that reference. The buffer is freed
- * when its last reference is released.
+ * <p>The table alone determines which objects are resident. Its slots are numbers of {@link EntrySlots}. The tier holds
+ * one reference to the {@link RamEntry} of a slot, or owns the block of a {@link CompactEntries compact entry}. The
+ * thread that removes a slot from the table, by eviction, replacement or removal, gives this up when no reader can have
+ * found the slot. The memory is freed when its last owner has released it.
  *
  * <p>Thread-safe. Lookups never block.
  *

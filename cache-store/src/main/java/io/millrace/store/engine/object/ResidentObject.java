@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Its head is decoded, or stored in encoded form after the body. {@link EncodedHeads} decodes it before the object
  * is returned to a caller.
  *
- * <p>There are many instances. Therefore an instance stores its values in its own fields and not in further objects, so
- * that the garbage collector processes few objects.
+ * <p>The RAM tier keeps an object that was not requested in compact form, without an instance, and creates an instance
+ * at the first request. An instance stores its values in its own fields and not in further objects, so that the garbage
+ * collector processes few objects.
  *
  * <p>Thread-safe.
  */
