@@ -178,7 +178,10 @@ class CacheCopyTest {
         MillraceProcess proxy = node(directory);
         Path urls = Files.writeString(directory.resolve("urls"), list);
         Path progress = directory.resolve("progress");
+        // A shell without job control starts background commands with SIGINT ignored, and child processes inherit that.
         List<String> line = List.of(
+                "env",
+                "--default-signal=INT",
                 product.home().resolve("bin/millctl").toString(),
                 "--admin",
                 proxy.adminSocket().toString(),

@@ -471,8 +471,8 @@ final class ObjectChanges<H> {
         if (change != null) {
             object = retained(change);
         } else {
-            ResidentObject<H> resident = ram.peek(key.hashLow(), key.bytes());
-            if (resident == null || !resident.tryRetain()) {
+            ResidentObject<H> resident = ram.copy(key.hashLow(), key.bytes());
+            if (resident == null) {
                 return null;
             }
             object = resident;

@@ -345,6 +345,32 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
+    /**
+     * Returns the entry of the key, retained for the caller and not counted as a hit; null if it is not in RAM. An entry
+     * in compact form stays so, and the caller gets a copy, which uses the same memory. So a caller that visits many
+     * keys does not fill the heap.
+     */
+    public @Nullable E copy(long hashLow, byte[] keyBytes) {
+        if (table.isChainEmpty(hashLow)) {
+            return null;
+        }
+        ReentrantLock lock = table.lock(hashLow);
+        lock.lock();
+        try {
+            int slot = table.find(hashLow, keyBytes);
+            if (slot == EntrySlots.NONE) {
+                return null;
+            }
+            E entry = cast(slots.entry(slot));
+            if (entry == null) {
+                return compact().create(slots.place(slot), hashLow);
+            }
+            return entry.tryRetain() ? entry : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Returns true if the key is in RAM. */
     public boolean contains(long hashLow, byte[] keyBytes) {
         if (table.isChainEmpty(hashLow)) {

@@ -207,6 +207,22 @@ class CompactEntriesTest {
     }
 
     @Test
+    void aCopyLeavesTheEntryCompact() {
+        put("a", "text", 3);
+        long heap = budget.bytes(Part.ENTRIES);
+        Entry copy = tier.copy(hash("a"), bytes("a"));
+        assertEquals("texthead", copy.content());
+        assertEquals(heap, budget.bytes(Part.ENTRIES));
+        tier.addHeapBytes(copy, 1000);
+        assertEquals(heap, budget.bytes(Part.ENTRIES));
+        assertFalse(tier.remove(copy), "the copy is not in the tier");
+        assertTrue(tier.remove(hash("a"), bytes("a")));
+        assertEquals("texthead", copy.content());
+        assertTrue(copy.releaseEntry());
+        assertNull(tier.copy(hash("a"), bytes("a")));
+    }
+
+    @Test
     void aFullTierEvictsCompactEntries() {
         String text = "x".repeat(10_000);
         for (int i = 0; i < 20_000; i++) {
