@@ -84,6 +84,9 @@ final class EntrySlots {
         setLong(slot, HASH, hash);
         setLong(slot, PLACE, place);
         state(slot, state);
+        if (entry != null) {
+            entry.slot(slot);
+        }
         page(slot).entries.set(index(slot), entry);
         return slot;
     }

@@ -53,10 +53,11 @@ final class EvictionPolicy {
     private static final int CHANGES_MIN = 100;
     /** Maximum number of longs of the sketch that are halved at once. */
     private static final int LONGS_HALVED_PER_STEP = 1 << 12;
-    /** Maximum number of entries that leave the window while the lock is held. */
-    private static final int MOVES_PER_STEP = 64;
-    /** Maximum number of entries that are chosen for eviction while the lock is held. */
-    private static final int VICTIMS_PER_STEP = 32;
+    /**
+     * Maximum number of entries that are chosen for eviction while the lock is held, and of entries that move between
+     * two lists. With one number for both, each entry that leaves the window of a full tier is compared.
+     */
+    private static final int MOVES_PER_STEP = 32;
     /** Maximum number of entries that leave a list because one entry was added to it. */
     private static final int MOVES_PER_ENTRY = 2;
     /**
@@ -328,7 +329,7 @@ final class EvictionPolicy {
 
     /** Evicts on this thread until the entries fit. */
     void evict() {
-        int[] victims = new int[VICTIMS_PER_STEP];
+        int[] victims = new int[MOVES_PER_STEP];
         int count;
         do {
             count = chooseVictims(victims);
@@ -346,6 +347,7 @@ final class EvictionPolicy {
         lock.lock();
         try {
             growWindow();
+            demote();
             int candidate = moveFromWindow(MOVES_PER_STEP);
             boolean isWindowChecked = admitsAll;
             int count = 0;
@@ -424,6 +426,19 @@ final class EvictionPolicy {
         }
     }
 
+    /**
+     * Moves the oldest protected entries back if they exceed their limit and probation is empty, for example after the
+     * limit has shrunk. Otherwise each new entry would be evicted without a comparison.
+     */
+    private void demote() {
+        if (admitsAll || probation.oldest() != EntrySlots.NONE) {
+            return;
+        }
+        for (int i = 0; i < MOVES_PER_STEP && protectedSlots.bytes() > protectedBytesMax; i++) {
+            move(protectedSlots, probation);
+        }
+    }
+
     private void adapt() {
         if (!counting || admitsAll) {
             return;
@@ -431,7 +446,7 @@ final class EvictionPolicy {
         if (entries > sketch.longs()) {
             sketch = sketch.doubled();
         }
-        if (changes >= Math.max(CHANGES_MIN, CHANGES_PER_ENTRY * entries)) {
+        if (changes >= Math.max(CHANGES_MIN, CHANGES_PER_ENTRY * Math.min(entries, sketch.longs()))) {
             // Halving also halves the changes that are recorded in the counters.
             changes /= 2;
             sketch.beginHalving();

@@ -503,13 +503,13 @@ public final class RamTier<E extends RamEntry> {
         } finally {
             lock.unlock();
         }
+        if (!policy.add(slot, entry.bodyBytes() + CompactEntries.HEAP_BYTES)) {
+            slots.free(slot);
+        }
         if (before == EntrySlots.NONE) {
             accesses.addStored(entry);
         } else {
             unlinked(before);
-        }
-        if (!policy.add(slot, entry.bodyBytes() + CompactEntries.HEAP_BYTES)) {
-            slots.free(slot);
         }
     }
 
@@ -536,9 +536,7 @@ public final class RamTier<E extends RamEntry> {
             return slots.allocate(null, place, entry.hashLow(), EvictionPolicy.ADDING);
         }
         entry.hits = hits;
-        int slot = slots.allocate(entry, place, entry.hashLow(), EvictionPolicy.ADDING);
-        entry.slot(slot);
-        return slot;
+        return slots.allocate(entry, place, entry.hashLow(), EvictionPolicy.ADDING);
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.Test;
 class RecencyPolicyTest {
     private static final int BODY_BYTES = 1000;
     private static final int ENTRIES = 100;
+    /** Weight of an entry with a key of 8 bytes and without a body. */
+    private static final int WEIGHT = 264;
 
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     private final int entryBytes = entryBytes();
@@ -176,6 +179,39 @@ class RecencyPolicyTest {
                 }
             }
         }
+    }
+
+    /** All entries are protected when the limit shrinks. Otherwise each new entry would be evicted at once. */
+    @Test
+    void newEntriesCanStayAfterTheLimitHasShrunk() {
+        EntrySlots slots = new EntrySlots();
+        List<Integer> evicted = new ArrayList<>();
+        EvictionPolicy policy = new EvictionPolicy(slots, 100L * WEIGHT, 100, evicted::add, Runnable::run);
+        List<RamEntry> first = new ArrayList<>();
+        for (int key = 0; key < 100; key++) {
+            first.add(addTo(policy, slots, key));
+        }
+        policy.recordRequests(first.toArray(RamEntry[]::new));
+        policy.recordRequests(first.toArray(RamEntry[]::new));
+        policy.limit(60L * WEIGHT);
+        evicted.clear();
+        int kept = 0;
+        for (int key = 100; key < 200; key++) {
+            RamEntry added = addTo(policy, slots, key);
+            for (int request = 0; request < 15; request++) {
+                policy.recordRequests(added);
+            }
+            kept += evicted.contains(added.slot()) ? 0 : 1;
+        }
+        assertTrue(kept > 50, "kept=" + kept);
+    }
+
+    /** Adds an entry of the weight {@link #WEIGHT}. */
+    private static RamEntry addTo(EvictionPolicy policy, EntrySlots slots, int key) {
+        RamEntry entry = new RamEntry(bytes(key), hash(key), Unpooled.EMPTY_BUFFER, 0) {};
+        int slot = slots.allocate(entry, CompactEntries.NONE, hash(key), EvictionPolicy.ADDING);
+        policy.add(slot, 0);
+        return entry;
     }
 
     /** Without the second look at the policy, an entry added during a change would never be evicted. */
