@@ -19,14 +19,14 @@ public class RamTableStress {
 
     private final EntrySlots slots = new EntrySlots();
     private final RamTable table = new RamTable(slots, null, 0, 1);
-    private final int slot =
-            slots.allocate(new RamEntry(KEY, 0, Unpooled.EMPTY_BUFFER, 0) {}, 0, 0, EvictionPolicy.ADDING);
+    private final int slot = slots.allocate();
     private boolean released;
     private final EpochReclamation reclamation = new EpochReclamation(any -> released = true);
     private final EpochReclamation.Section section = reclamation.open();
 
     /** Creates a table with one slot. */
     public RamTableStress() {
+        slots.set(slot, new RamEntry(KEY, 0, Unpooled.EMPTY_BUFFER, 0) {}, 0, 0, EvictionPolicy.ADDING);
         table.put(slot, KEY);
     }
 

@@ -77,7 +77,7 @@ final class HotSet<H> {
     private boolean ownsVolumes = true;
 
     /** The keys to load, from the key number {@link #next} on. Empty if loading has ended. */
-    private volatile HotManifest.Keys wanted = HotManifest.Keys.NONE;
+    private volatile HottestKeys wanted = HottestKeys.NONE;
 
     /** Number of keys of {@link #wanted} that are loaded already. */
     private volatile int next;
@@ -153,7 +153,7 @@ final class HotSet<H> {
     }
 
     private void saveUnlessLoadingHottest() {
-        HotManifest.Keys keys = wanted;
+        HottestKeys keys = wanted;
         if (keys.count() == 0 || next >= keys.requestedAgain()) {
             save();
         }
@@ -184,9 +184,9 @@ final class HotSet<H> {
      * Returns the keys to save: first those that were requested again, then the others. Each of the two groups begins
      * with the objects in RAM. The objects that are not loaded yet follow.
      */
-    private HotManifest.Keys keys() {
+    private HottestKeys keys() {
         // Read before the objects in RAM, so that an object that is loaded meanwhile is listed twice instead of never.
-        HotManifest.Keys left = wanted;
+        HottestKeys left = wanted;
         int from = Math.min(next, left.count());
         HottestKeys hottest = ram.hottest(HotManifest.KEYS_MAX);
         int fromOnce = Math.max(from, left.requestedAgain());
@@ -198,7 +198,7 @@ final class HotSet<H> {
         int requestedAgain = hashes.position() / 2;
         add(hashes, hottest.hashes(), again, hottest.count());
         add(hashes, left.hashes(), fromOnce, left.count());
-        return new HotManifest.Keys(hashes.array(), requestedAgain);
+        return new HottestKeys(hashes.array(), requestedAgain);
     }
 
     private static void add(LongBuffer hashes, long[] keys, int from, int to) {
@@ -209,7 +209,7 @@ final class HotSet<H> {
     void handOver() {
         save();
         setOwned(false);
-        wanted = HotManifest.Keys.NONE;
+        wanted = HottestKeys.NONE;
     }
 
     /** Resumes saving after the volumes were taken back. */
@@ -228,7 +228,7 @@ final class HotSet<H> {
 
     /** Starts a loading task if the pace allows it. Runs on the housekeeping thread, once per tick. */
     private void tick() {
-        HotManifest.Keys keys = wanted;
+        HottestKeys keys = wanted;
         if (keys.count() == 0) {
             return;
         }
@@ -255,11 +255,11 @@ final class HotSet<H> {
      * Returns the number of keys that may be loaded now. During faster loading, only objects that were requested again
      * are loaded. Loading the other objects would take processor time that the new process may need for requests.
      */
-    private int limit(HotManifest.Keys keys) {
+    private int limit(HottestKeys keys) {
         return limit(keys, isFastLoading());
     }
 
-    static int limit(HotManifest.Keys keys, boolean fastLoading) {
+    static int limit(HottestKeys keys, boolean fastLoading) {
         return fastLoading ? keys.requestedAgain() : keys.count();
     }
 
@@ -280,7 +280,7 @@ final class HotSet<H> {
     private void loadSome() {
         ThreadTimes before = ThreadTimes.ofCallingThread();
         try {
-            HotManifest.Keys keys = wanted;
+            HottestKeys keys = wanted;
             int at = next;
             int limit = limit(keys);
             for (int i = 0; i < OBJECTS_PER_TASK && at < limit && pace.allowsBytes() && !isFull(); i++) {
@@ -291,14 +291,14 @@ final class HotSet<H> {
             }
             pace.used(ThreadTimes.ofCallingThread().since(before));
             if (at >= keys.count() || isFull()) {
-                wanted = HotManifest.Keys.NONE;
+                wanted = HottestKeys.NONE;
                 LOG.info("loading of the objects of the last run ended, objects in RAM={}", ram.entries());
             } else if (at < limit && pace.allowsTask() && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {
             LOG.warn("loading of the objects of the last run stopped after an error", e);
-            wanted = HotManifest.Keys.NONE;
+            wanted = HottestKeys.NONE;
         }
         busy = false;
     }

@@ -4,7 +4,6 @@ import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.engine.filling.FillTarget;
-import io.millrace.store.engine.object.EncodedHeads;
 import io.millrace.store.engine.object.ObjectPlace;
 import io.millrace.store.engine.object.Replies;
 import io.millrace.store.engine.object.ResidentObject;
@@ -205,26 +204,37 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
         H known = head;
         int written = body == null ? 0 : body.writerIndex();
         boolean whole = known != null && finalLength == length && written == length;
-        if (known != null && whole && !isFailed() && store(known)) {
-            changes.counters().writesCompleted.increment();
-        } else {
-            fail();
-            changes.counters().writesFailed.increment();
+        boolean stored = false;
+        try {
+            stored = known != null && whole && !isFailed() && store(known);
+        } finally {
+            if (stored) {
+                changes.counters().writesCompleted.increment();
+            } else {
+                fail();
+                changes.counters().writesFailed.increment();
+            }
+            end();
         }
-        end();
     }
 
     private boolean store(H known) {
-        EncodedHeads<H> heads = changes.encodedHeads();
-        ByteBuf content = body == null ? allocator.tryEntryBuffer(Math.max(1, capacity())) : body;
+        ByteBuf content = body == null ? bufferOfEmptyBody() : body;
+        body = content;
+        ResidentObject<H> object = changes.encodedHeads().object(target.key(), known, content, place);
         body = null;
-        if (content == null) {
-            return false;
+        try {
+            return changes.publishResident(target, object, known);
+        } finally {
+            object.release();
         }
-        ResidentObject<H> object = heads.object(target.key(), known, content, place);
-        boolean stored = changes.publishResident(target, object, known);
-        object.release();
-        return stored;
+    }
+
+    /** Returns a buffer for the head of an empty body, which is stored even if the budget has no space for bodies. */
+    private ByteBuf bufferOfEmptyBody() {
+        int capacity = Math.max(1, capacity());
+        ByteBuf content = allocator.tryEntryBuffer(capacity);
+        return content == null ? allocator.directBuffer(capacity) : content;
     }
 
     @Override

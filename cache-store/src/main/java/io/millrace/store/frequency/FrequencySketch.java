@@ -170,9 +170,17 @@ public final class FrequencySketch {
         halve();
     }
 
-    /** Begins to halve the counters, as {@link #age} does; {@link #halve} continues. Confined to the same thread. */
+    /**
+     * Begins to halve the counters, as {@link #age} does; {@link #halve} continues. Not before an earlier pass has ended:
+     * see {@link #isHalving}. Confined to the same thread.
+     */
     public void beginHalving() {
         longsToHalve = length;
+    }
+
+    /** Returns true until all counters are halved. Confined to the same thread. */
+    public boolean isHalving() {
+        return longsToHalve > 0;
     }
 
     /** Halves a bounded number of the longs that are still to be halved. Confined to the same thread. */

@@ -82,7 +82,7 @@ public final class AccessFeed {
      * @return the number of requests
      */
     public int drain(int max, Receiver receiver) {
-        return queue.drain(entry -> receiver.request(entry.hashLow(), entry.weight(), entry.keyBytes()), max);
+        return queue.drain(entry -> receiver.request(entry.hashLow(), entry.weightInTier(), entry.keyBytes()), max);
     }
 
     /** Returns the number of requests for absent keys while sampling was on. */

@@ -33,6 +33,13 @@ final class BlockOwners {
         }
     }
 
+    /** Checks that a block has no owner but one buffer, so that this buffer may leave it. */
+    static void checkOneBuffer(BodyArena arena, long place) {
+        if (arena.addOwners(place, 0) != BUFFER) {
+            throw new IllegalStateException("a block with more than one owner cannot grow");
+        }
+    }
+
     /** Removes a buffer of an allocator. */
     static void removeBuffer(BodyArena arena, long place, CountingAllocator allocator) {
         int bytes = arena.bytes(place);

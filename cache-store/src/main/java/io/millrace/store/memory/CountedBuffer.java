@@ -253,6 +253,11 @@ final class CountedBuffer extends AbstractByteBuf {
         return capacity;
     }
 
+    /**
+     * Changes the capacity, and moves the content to a larger block if necessary.
+     *
+     * @throws IllegalStateException if the block would have to move, but has another owner
+     */
     @Override
     public ByteBuf capacity(int newCapacity) {
         checkNewCapacity(newCapacity);
@@ -272,6 +277,7 @@ final class CountedBuffer extends AbstractByteBuf {
     /** Moves the content to a larger block. */
     private void move(BodyArena oldArena, int newCapacity) {
         long oldPlace = place();
+        BlockOwners.checkOneBuffer(oldArena, oldPlace);
         ByteBuf oldMemory = memory;
         int oldOffset = offset;
         int content = capacity;

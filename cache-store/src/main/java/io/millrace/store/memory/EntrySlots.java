@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A slot has an entry, or the place of one in {@link CompactEntries}. "hash" and "place" do not change while the slot
  * is in use. "next" is the next slot of a chain in {@link RamTable}. "older",
- * "newer", "weight" and "state" belong to {@link EvictionPolicy}, and are guarded by its lock.
+ * "newer", "weight" and "state" belong to {@link EvictionPolicy}, and are guarded by its lock. While a slot is free,
+ * "older" is the next free slot.
  *
  * <p>Thread-safe within these rules. A slot that was freed is used again; see {@link #free}.
  */
@@ -55,32 +56,35 @@ final class EntrySlots {
     /** The number of the next slot that was never used. Guarded by {@link #lock}. */
     private int unused = NONE + 1;
 
+    /** Takes a slot. The caller calls {@link #set} before another thread sees the slot. */
+    int allocate() {
+        lock.lock();
+        try {
+            int slot = firstFree;
+            if (slot != NONE) {
+                firstFree = older(slot);
+                return slot;
+            }
+            if (unused >>> PAGE_SLOTS_LOG2 == pages.length) {
+                Page[] more = Arrays.copyOf(pages, pages.length + 1);
+                more[pages.length] = new Page();
+                pages = more;
+            }
+            return unused++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
-     * Takes a slot.
+     * Sets the data of a new slot.
      *
      * @param entry the entry; null if it is in compact form
      * @param place place of the compact entry, {@link CompactEntries#NONE} for none
      * @param hash lower half of the key's hash
      * @param state first value of the state
      */
-    int allocate(@Nullable RamEntry entry, long place, long hash, int state) {
-        int slot;
-        lock.lock();
-        try {
-            slot = firstFree;
-            if (slot == NONE) {
-                slot = unused++;
-                if (slot >>> PAGE_SLOTS_LOG2 == pages.length) {
-                    Page[] more = Arrays.copyOf(pages, pages.length + 1);
-                    more[pages.length] = new Page();
-                    pages = more;
-                }
-            } else {
-                firstFree = older(slot);
-            }
-        } finally {
-            lock.unlock();
-        }
+    void set(int slot, @Nullable RamEntry entry, long place, long hash, int state) {
         setLong(slot, HASH, hash);
         setLong(slot, PLACE, place);
         state(slot, state);
@@ -88,7 +92,6 @@ final class EntrySlots {
             entry.slot(slot);
         }
         page(slot).entries.set(index(slot), entry);
-        return slot;
     }
 
     /**

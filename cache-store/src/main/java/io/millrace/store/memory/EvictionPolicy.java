@@ -4,6 +4,7 @@ import io.millrace.store.frequency.FrequencySketch;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
@@ -15,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * <p>W-TinyLFU (Einziger, Friedman and Manes, "TinyLFU: a highly efficient cache admission policy", 2017): new entries
  * are in a small window, from which they move to the main part. When the tier is full, the entry that would move is
  * compared with the oldest entry of the main part, and the one whose key was requested less often is evicted. Entries
- * of the main part that are requested again are protected.
+ * of the main part that are requested again are protected, while they and the window have at most
+ * {@value #PROTECTED_PERCENT} % of the limit.
  *
  * <pre>
  *   new ──> window ──> probation <──> protected       share of the window: {@link WindowShare}
- *                          │                          protected: at most {@value #PROTECTED_PERCENT} % of the rest
+ *                          │
  *                       evicted
  * </pre>
  *
@@ -161,9 +163,18 @@ final class EvictionPolicy {
             lock.unlock();
         }
         if (full && evictionQueued.compareAndSet(false, true)) {
-            housekeeping.execute(eviction);
+            queueEviction();
         }
         return true;
+    }
+
+    private void queueEviction() {
+        try {
+            housekeeping.execute(eviction);
+        } catch (RejectedExecutionException e) {
+            // Without housekeeping, the entries must fit too.
+            evictQueued();
+        }
     }
 
     /** Counts a request for each of the entries that are still in the tier. */
@@ -190,7 +201,7 @@ final class EvictionPolicy {
         switch (slots.state(slot)) {
             case IN_WINDOW -> window.moveToNewest(slot);
             case IN_PROBATION -> promote(slot);
-            case IN_PROTECTED -> protectedSlots.moveToNewest(slot);
+            case IN_PROTECTED -> renew(slot);
             default -> {
                 // The entry is being added, evicted or removed.
             }
@@ -207,6 +218,16 @@ final class EvictionPolicy {
     private int slotOf(RamEntry entry) {
         int slot = entry.slot();
         return slot != EntrySlots.NONE && Objects.equals(slots.entry(slot), entry) ? slot : EntrySlots.NONE;
+    }
+
+    /** Makes a protected entry the newest: of the window, if all entries are admitted. */
+    private void renew(int slot) {
+        if (admitsAll) {
+            protectedSlots.remove(slot, REMOVED);
+            window.append(slot);
+        } else {
+            protectedSlots.moveToNewest(slot);
+        }
     }
 
     private void promote(int slot) {
@@ -324,19 +345,58 @@ final class EvictionPolicy {
     private void evictQueued() {
         // The flag is reset first, so that a later entry schedules another run.
         evictionQueued.set(false);
+        enlargeSketch();
         evict();
     }
 
-    /** Evicts on this thread until the entries fit. */
+    /**
+     * Doubles the length of the sketch if there are more entries than longs. The counters are copied without the lock,
+     * so that other threads do not wait; counts made meanwhile are lost.
+     */
+    private void enlargeSketch() {
+        FrequencySketch small;
+        lock.lock();
+        try {
+            small = sketch;
+            if (entries <= small.longs() || small.isHalving()) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        FrequencySketch doubled = small.doubled();
+        lock.lock();
+        try {
+            // If halving has begun meanwhile, only a part of the copied counters is halved.
+            if (sketch.equals(small) && !small.isHalving()) {
+                sketch = doubled;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Evicts on this thread until the entries fit. If the eviction of an entry fails, the others that were chosen are
+     * evicted nevertheless, and the first failure is thrown at the end.
+     */
     void evict() {
         int[] victims = new int[MOVES_PER_STEP];
+        RuntimeException failure = null;
         int count;
         do {
             count = chooseVictims(victims);
             for (int i = 0; i < count; i++) {
-                evicted.accept(victims[i]);
+                try {
+                    evicted.accept(victims[i]);
+                } catch (RuntimeException e) {
+                    failure = failure == null ? e : failure;
+                }
             }
         } while (count == victims.length);
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     /**
@@ -443,10 +503,8 @@ final class EvictionPolicy {
         if (!counting || admitsAll) {
             return;
         }
-        if (entries > sketch.longs()) {
-            sketch = sketch.doubled();
-        }
-        if (changes >= Math.max(CHANGES_MIN, CHANGES_PER_ENTRY * Math.min(entries, sketch.longs()))) {
+        long changesMax = Math.max(CHANGES_MIN, CHANGES_PER_ENTRY * Math.min(entries, sketch.longs()));
+        if (changes >= changesMax && !sketch.isHalving()) {
             // Halving also halves the changes that are recorded in the counters.
             changes /= 2;
             sketch.beginHalving();

@@ -8,6 +8,9 @@ package io.millrace.store.memory;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record HottestKeys(long[] hashes, int requestedAgain) {
+    /** No keys. */
+    public static final HottestKeys NONE = new HottestKeys(new long[0], 0);
+
     /** Returns the number of keys. */
     public int count() {
         return hashes.length / 2;

@@ -97,6 +97,19 @@ public abstract class RamEntry {
         return (int) Math.min(Integer.MAX_VALUE, (long) bodyBytes + heapBytes());
     }
 
+    /** Returns the bytes that the entry uses in compact form: the body's allocated buffer, and the slot. */
+    final int compactWeight() {
+        return (int) Math.min(Integer.MAX_VALUE, (long) bodyBytes + CompactEntries.HEAP_BYTES);
+    }
+
+    /**
+     * Returns the bytes that an entry uses or used in the tier. An entry that was put and is not linked is kept in
+     * compact form.
+     */
+    final int weightInTier() {
+        return state >>> HEAP_BITS == NEW ? compactWeight() : weight();
+    }
+
     /** Returns the heap part of the weight: key, head and overhead. */
     final int heapBytes() {
         return state & HEAP_BYTES_MAX;
@@ -119,11 +132,6 @@ public abstract class RamEntry {
     /** Returns the lower half of the key's hash. */
     public final long hashLow() {
         return hashLow;
-    }
-
-    /** Returns true if the entry had a hit. Approximate, because some hits are not counted. */
-    public final boolean isRequestedAgain() {
-        return hits > 0;
     }
 
     /** Counts a hit. Called before the entry is put into the tier, for an object that was read for a request. */

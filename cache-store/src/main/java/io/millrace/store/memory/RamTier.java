@@ -8,11 +8,13 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * thread that removes a slot from the table, by eviction, replacement or removal, gives this up when no reader can have
  * found the slot. The memory is freed when its last owner has released it.
  *
- * <p>Thread-safe. Lookups never block.
+ * <p>Thread-safe. A lookup of an entry that is in the table and not in compact form takes no lock. Others take the lock
+ * of a chain for a few steps, unless the chain is empty.
  *
  * @param <E> the kind of entry
  */
@@ -162,9 +165,12 @@ public final class RamTier<E extends RamEntry> {
 
     private void evicted(int slot) {
         evictions.increment();
-        unlink(slot, slots.hash(slot), null);
-        if (policy.endEviction(slot)) {
-            slots.free(slot);
+        try {
+            unlink(slot, slots.hash(slot), null);
+        } finally {
+            if (policy.endEviction(slot)) {
+                slots.free(slot);
+            }
         }
     }
 
@@ -244,27 +250,34 @@ public final class RamTier<E extends RamEntry> {
 
     /** Returns the entry of the key, retained; null if it is not in RAM. Takes the lock of a chain. */
     private @Nullable E retained(long hashLow, byte[] keyBytes) {
+        return withSlot(hashLow, keyBytes, slot -> {
+            E entry = entryIn(slot);
+            return entry.tryRetain() ? entry : null;
+        });
+    }
+
+    /**
+     * Passes the slot of the key to the function, while the lock of its chain is held. Returns its result; null if the
+     * key is not in RAM.
+     */
+    private <T> @Nullable T withSlot(long hashLow, byte[] keyBytes, IntFunction<@Nullable T> function) {
         if (table.isChainEmpty(hashLow)) {
             return null;
         }
         ReentrantLock lock = table.lock(hashLow);
         lock.lock();
         try {
-            E entry = entryIn(table.find(hashLow, keyBytes));
-            return entry != null && entry.tryRetain() ? entry : null;
+            int slot = table.find(hashLow, keyBytes);
+            return slot == EntrySlots.NONE ? null : function.apply(slot);
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Returns the entry in a slot of the table, created if it is in compact form; null for no slot. The caller holds the
-     * lock of the chain.
+     * Returns the entry in a slot of the table, created if it is in compact form. The caller holds the lock of the chain.
      */
-    private @Nullable E entryIn(int slot) {
-        if (slot == EntrySlots.NONE) {
-            return null;
-        }
+    private E entryIn(int slot) {
         E entry = cast(slots.entry(slot));
         return entry == null ? create(slot) : entry;
     }
@@ -333,16 +346,7 @@ public final class RamTier<E extends RamEntry> {
 
     /** Returns the entry of the key, not retained and not counted as a hit. */
     public @Nullable E peek(long hashLow, byte[] keyBytes) {
-        if (table.isChainEmpty(hashLow)) {
-            return null;
-        }
-        ReentrantLock lock = table.lock(hashLow);
-        lock.lock();
-        try {
-            return entryIn(table.find(hashLow, keyBytes));
-        } finally {
-            lock.unlock();
-        }
+        return withSlot(hashLow, keyBytes, this::entryIn);
     }
 
     /**
@@ -351,38 +355,18 @@ public final class RamTier<E extends RamEntry> {
      * keys does not fill the heap.
      */
     public @Nullable E copy(long hashLow, byte[] keyBytes) {
-        if (table.isChainEmpty(hashLow)) {
-            return null;
-        }
-        ReentrantLock lock = table.lock(hashLow);
-        lock.lock();
-        try {
-            int slot = table.find(hashLow, keyBytes);
-            if (slot == EntrySlots.NONE) {
-                return null;
-            }
+        return withSlot(hashLow, keyBytes, slot -> {
             E entry = cast(slots.entry(slot));
             if (entry == null) {
                 return compact().create(slots.place(slot), hashLow);
             }
             return entry.tryRetain() ? entry : null;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Returns true if the key is in RAM. */
     public boolean contains(long hashLow, byte[] keyBytes) {
-        if (table.isChainEmpty(hashLow)) {
-            return false;
-        }
-        ReentrantLock lock = table.lock(hashLow);
-        lock.lock();
-        try {
-            return table.find(hashLow, keyBytes) != EntrySlots.NONE;
-        } finally {
-            lock.unlock();
-        }
+        return withSlot(hashLow, keyBytes, slot -> true) != null;
     }
 
     @SuppressWarnings("unchecked") // only entries of this kind are added
@@ -406,8 +390,17 @@ public final class RamTier<E extends RamEntry> {
                 batch.entries = new RamEntry[batchSize];
             }
             if (batches.size() >= batchesPerWake && !drainQueued.get() && drainQueued.compareAndSet(false, true)) {
-                housekeeping.execute(drain);
+                queueDrain();
             }
+        }
+    }
+
+    private void queueDrain() {
+        try {
+            housekeeping.execute(drain);
+        } catch (RejectedExecutionException e) {
+            // The hits stay in the queue for the next attempt.
+            drainQueued.set(false);
         }
     }
 
@@ -503,13 +496,16 @@ public final class RamTier<E extends RamEntry> {
         } finally {
             lock.unlock();
         }
-        if (!policy.add(slot, entry.bodyBytes() + CompactEntries.HEAP_BYTES)) {
-            slots.free(slot);
-        }
-        if (before == EntrySlots.NONE) {
-            accesses.addStored(entry);
-        } else {
-            unlinked(before);
+        try {
+            if (!policy.add(slot, entry.compactWeight())) {
+                slots.free(slot);
+            }
+        } finally {
+            if (before == EntrySlots.NONE) {
+                accesses.addStored(entry);
+            } else {
+                unlinked(before);
+            }
         }
     }
 
@@ -520,23 +516,36 @@ public final class RamTier<E extends RamEntry> {
     private int newSlot(E entry, int before) {
         RamEntry entryBefore = before == EntrySlots.NONE ? null : slots.entry(before);
         int hits = entryBefore == null ? entry.hits : entryBefore.hits;
-        long place = compact == null || hits > 0 ? CompactEntries.NONE : compact.store(entry);
-        int heap = CompactEntries.HEAP_BYTES;
-        if (place == CompactEntries.NONE) {
-            entry.retainEntry();
-            heap = entry.link();
-            if (heap == RamEntry.NO_CHANGE) {
-                entry.releaseEntry();
-                throw new IllegalStateException("the entry was put before; an entry can be put only once");
+        int slot = slots.allocate();
+        boolean set = false;
+        try {
+            long place = compact == null || hits > 0 ? CompactEntries.NONE : compact.store(entry);
+            int heap = CompactEntries.HEAP_BYTES;
+            if (place == CompactEntries.NONE) {
+                heap = link(entry);
+                entry.hits = hits;
+            }
+            limit.add(entry.bodyBytes(), heap);
+            entries.incrementAndGet();
+            slots.set(slot, place == CompactEntries.NONE ? entry : null, place, entry.hashLow(), EvictionPolicy.ADDING);
+            set = true;
+            return slot;
+        } finally {
+            if (!set) {
+                slots.free(slot);
             }
         }
-        limit.add(entry.bodyBytes(), heap);
-        entries.incrementAndGet();
-        if (place != CompactEntries.NONE) {
-            return slots.allocate(null, place, entry.hashLow(), EvictionPolicy.ADDING);
+    }
+
+    /** Adds the tier's reference to an entry, and returns its heap bytes. */
+    private int link(E entry) {
+        entry.retainEntry();
+        int heap = entry.link();
+        if (heap == RamEntry.NO_CHANGE) {
+            entry.releaseEntry();
+            throw new IllegalStateException("the entry was put before; an entry can be put only once");
         }
-        entry.hits = hits;
-        return slots.allocate(entry, place, entry.hashLow(), EvictionPolicy.ADDING);
+        return heap;
     }
 
     /**

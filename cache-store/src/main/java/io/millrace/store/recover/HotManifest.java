@@ -3,6 +3,7 @@ package io.millrace.store.recover;
 import io.millrace.store.io.Checksums;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.StoreFile;
+import io.millrace.store.memory.HottestKeys;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -48,28 +49,11 @@ public final class HotManifest {
     private HotManifest() {}
 
     /**
-     * The content of the file.
-     *
-     * @param hashes high and low half of each key hash, alternating, most requested first
-     * @param requestedAgain number of keys, from the first, whose objects were requested again after they were stored
-     */
-    @SuppressWarnings("ArrayRecordComponent") // only read, and not compared
-    public record Keys(long[] hashes, int requestedAgain) {
-        /** No keys. */
-        public static final Keys NONE = new Keys(new long[0], 0);
-
-        /** Returns the number of keys. */
-        public int count() {
-            return hashes.length / 2;
-        }
-    }
-
-    /**
      * Replaces the file in the directory.
      *
      * @param keys at most {@link #KEYS_MAX} keys
      */
-    public static void write(FileIo io, Path directory, long hashSeed, Keys keys) throws IOException {
+    public static void write(FileIo io, Path directory, long hashSeed, HottestKeys keys) throws IOException {
         int count = keys.count();
         int end = HEADER_BYTES + count * HASH_BYTES;
         ByteBuffer out = ByteBuffer.allocate(end + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -90,10 +74,10 @@ public final class HotManifest {
     }
 
     /** Returns the keys of the file. Empty if there is no valid file of this store. */
-    public static Keys read(FileIo io, Path directory, long hashSeed) {
+    public static HottestKeys read(FileIo io, Path directory, long hashSeed) {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {
-            return Keys.NONE;
+            return HottestKeys.NONE;
         }
         try (StoreFile file = io.openForReading(path)) {
             return decode(path, file, hashSeed);
@@ -102,15 +86,15 @@ public final class HotManifest {
                     "{}: the list of the most requested objects cannot be read, so the RAM tier starts empty: {}",
                     path,
                     e.toString());
-            return Keys.NONE;
+            return HottestKeys.NONE;
         }
     }
 
-    private static Keys decode(Path path, StoreFile file, long hashSeed) throws IOException {
+    private static HottestKeys decode(Path path, StoreFile file, long hashSeed) throws IOException {
         long length = file.length();
         if (length < HEADER_BYTES + Integer.BYTES || length > HEADER_BYTES + (long) KEYS_MAX * HASH_BYTES + 4) {
             LOG.warn("{}: the file has an invalid length of {} bytes, so the RAM tier starts empty", path, length);
-            return Keys.NONE;
+            return HottestKeys.NONE;
         }
         ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
         int readBytes = file.read(in, 0);
@@ -127,7 +111,7 @@ public final class HotManifest {
                     "{}: the file {}, so the RAM tier starts empty",
                     path,
                     sound ? "belongs to another store" : "is damaged");
-            return Keys.NONE;
+            return HottestKeys.NONE;
         }
         long[] hashes = new long[count * 2];
         for (int i = 0; i < hashes.length; i++) {
@@ -136,6 +120,6 @@ public final class HotManifest {
         // An earlier version listed the objects without this number, and loaded all of them like the most requested
         // ones.
         int requestedAgain = in.getInt(28) == 0 ? count : Math.max(0, Math.min(in.getInt(24), count));
-        return new Keys(hashes, requestedAgain);
+        return new HottestKeys(hashes, requestedAgain);
     }
 }

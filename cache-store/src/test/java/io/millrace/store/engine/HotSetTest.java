@@ -12,6 +12,7 @@ import io.millrace.store.io.Checksums;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.StoreFile;
+import io.millrace.store.memory.HottestKeys;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -128,7 +129,7 @@ class HotSetTest {
 
     @Test
     void aSuccessorLoadsObjectsThatWereRequestedOnceLater() {
-        HotManifest.Keys keys = new HotManifest.Keys(new long[2 * OBJECTS], HOTTEST);
+        HottestKeys keys = new HottestKeys(new long[2 * OBJECTS], HOTTEST);
         assertEquals(HOTTEST, HotSet.limit(keys, true));
         assertEquals(OBJECTS, HotSet.limit(keys, false));
     }
@@ -145,7 +146,7 @@ class HotSetTest {
             assertEquals("head1", test.head("key1"));
             assertNotNull(test.read("key2"));
         }
-        HotManifest.Keys keys = HotManifest.read(again, VOLUME, seedInFile(again));
+        HottestKeys keys = HotManifest.read(again, VOLUME, seedInFile(again));
         assertEquals(2, keys.count());
         assertEquals(2, keys.requestedAgain());
     }
@@ -174,7 +175,7 @@ class HotSetTest {
     }
 
     private static void assertListed(FileIo io, int requestedAgain) throws IOException {
-        HotManifest.Keys keys = HotManifest.read(io, VOLUME, seedInFile(io));
+        HottestKeys keys = HotManifest.read(io, VOLUME, seedInFile(io));
         assertEquals(OBJECTS, keys.count());
         assertEquals(requestedAgain, keys.requestedAgain());
     }
@@ -228,11 +229,11 @@ class HotSetTest {
         FaultyFileIo io = new FaultyFileIo();
         io.createDirectories(VOLUME);
         long[] hashes = {1, 2, 3, 4, 5, 6};
-        HotManifest.write(io, VOLUME, 7, new HotManifest.Keys(hashes, 1));
+        HotManifest.write(io, VOLUME, 7, new HottestKeys(hashes, 1));
         assertArrayEquals(hashes, HotManifest.read(io, VOLUME, 7).hashes());
         assertEquals(1, HotManifest.read(io, VOLUME, 7).requestedAgain());
         assertEquals(0, HotManifest.read(io, VOLUME, 8).count());
-        HotManifest.write(io, VOLUME, 7, new HotManifest.Keys(new long[0], 0));
+        HotManifest.write(io, VOLUME, 7, new HottestKeys(new long[0], 0));
         assertEquals(0, HotManifest.read(io, VOLUME, 7).count());
         try (StoreFile file = io.open(VOLUME.resolve(HotManifest.FILE_NAME))) {
             file.resize(10);
@@ -246,7 +247,7 @@ class HotSetTest {
     void allObjectsOfAListOfTheVersionBeforeCountAsRequestedAgain() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         io.createDirectories(VOLUME);
-        HotManifest.write(io, VOLUME, 7, new HotManifest.Keys(new long[] {1, 2, 3, 4}, 1));
+        HotManifest.write(io, VOLUME, 7, new HottestKeys(new long[] {1, 2, 3, 4}, 1));
         try (StoreFile file = io.open(VOLUME.resolve(HotManifest.FILE_NAME))) {
             ByteBuffer all = ByteBuffer.allocate((int) file.length()).order(ByteOrder.LITTLE_ENDIAN);
             file.read(all, 0);

@@ -75,6 +75,30 @@ class StoreMemoryTest {
         }
     }
 
+    /** For example a redirection: the caller stores its head, and the body takes no memory. */
+    @Test
+    void anEmptyBodyIsStoredThoughTheBudgetIsFull() {
+        try (TestStore store =
+                new TestStore(StoreConfig.builder().ramBytes(64L * MIB).ramObjectBytesMax(MIB), new SystemFileIo())) {
+            List<ObjectWriter<TextHead>> writers = new ArrayList<>();
+            for (int length : new int[] {1000, 1}) {
+                long refused = memory(store).refusedFills();
+                while (memory(store).refusedFills() == refused) {
+                    ObjectWriter<TextHead> writer = store.store.create(store.key("fill" + writers.size()));
+                    writer.head(TextHead.of("head"), length);
+                    writer.write(0, Unpooled.wrappedBuffer(new byte[length]));
+                    writers.add(writer);
+                }
+            }
+            ObjectWriter<TextHead> empty = store.store.create(store.key("empty"));
+            empty.head(TextHead.of("head of an empty body"), 0);
+            empty.complete(0);
+            assertFalse(empty.isFailed());
+            assertEquals("head of an empty body", store.head("empty"));
+            writers.forEach(ObjectWriter::abort);
+        }
+    }
+
     @Test
     void readsWaitForMemoryAndResume() throws Exception {
         byte[] body = TestStore.body(3, 24 * MIB);

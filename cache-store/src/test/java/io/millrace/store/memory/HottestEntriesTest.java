@@ -18,7 +18,9 @@ class HottestEntriesTest {
             byte[] key = {(byte) i};
             RamEntry entry = new RamEntry(key, (long) i << 32, Unpooled.EMPTY_BUFFER, 0) {};
             entry.hits = hits[i];
-            table.put(slots.allocate(entry, CompactEntries.NONE, entry.hashLow(), EvictionPolicy.ADDING), key);
+            int slot = slots.allocate();
+            slots.set(slot, entry, CompactEntries.NONE, entry.hashLow(), EvictionPolicy.ADDING);
+            table.put(slot, key);
         }
     }
 

@@ -21,7 +21,8 @@ final class RamTableTest {
     /** Puts an entry in chain 0. Returns its slot. */
     private int put(int key) {
         RamEntry entry = new RamEntry(bytes(key), key, Unpooled.EMPTY_BUFFER, 0) {};
-        int slot = slots.allocate(entry, CompactEntries.NONE, key, EvictionPolicy.ADDING);
+        int slot = slots.allocate();
+        slots.set(slot, entry, CompactEntries.NONE, key, EvictionPolicy.ADDING);
         table.put(slot, bytes(key));
         return slot;
     }
@@ -67,7 +68,9 @@ final class RamTableTest {
     void slotsAreUsedAgainAfterTheyWereFreed() {
         List<Integer> taken = new ArrayList<>();
         for (int key = 0; key < 10_000; key++) {
-            taken.add(slots.allocate(null, key, key, EvictionPolicy.ADDING));
+            int slot = slots.allocate();
+            slots.set(slot, null, key, key, EvictionPolicy.ADDING);
+            taken.add(slot);
         }
         for (int key = 0; key < 10_000; key++) {
             assertEquals(key, slots.place(taken.get(key)));
@@ -75,7 +78,7 @@ final class RamTableTest {
         }
         taken.forEach(slots::free);
         for (int key = 0; key < 10_000; key++) {
-            assertTrue(slots.allocate(null, key, key, EvictionPolicy.ADDING) <= 10_000);
+            assertTrue(slots.allocate() <= 10_000);
         }
     }
 }

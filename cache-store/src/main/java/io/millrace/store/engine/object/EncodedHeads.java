@@ -82,8 +82,8 @@ public final class EncodedHeads<H> {
     /**
      * Decodes the object's head if it is not decoded yet. Returns false if the head cannot be decoded.
      *
-     * <p>After a failure the object is removed from RAM, and the caller treats it as absent. The caller holds a
-     * reference to the object, or an epoch-based read protects it.
+     * <p>After a failure the object is removed from RAM, unless it is a copy, and the caller treats it as absent. The
+     * caller holds a reference to the object, or an epoch-based read protects it.
      */
     public boolean ensureDecoded(ResidentObject<H> object) {
         return object.isDecoded() || decode(object);
@@ -102,12 +102,13 @@ public final class EncodedHeads<H> {
             }
             return true;
         } catch (CorruptHeadException | RuntimeException e) {
-            ram.remove(object);
+            boolean removed = ram.remove(object);
             long count = failures.incrementAndGet();
             if (Long.bitCount(count) == 1) {
                 LOG.warn(
-                        "{}: the head in RAM cannot be decoded, so the object was removed from RAM (occurrences: {})",
+                        "{}: the head in RAM cannot be decoded, so the object {} (occurrences: {})",
                         object.key(),
+                        removed ? "was removed from RAM" : "is not used",
                         count,
                         e);
             }

@@ -2,6 +2,7 @@ package io.millrace.store.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.Unpooled;
@@ -12,12 +13,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the RAM tier that admits every entry, and the change between both policies. */
-class RecencyPolicyTest {
+/** Tests the policy of the RAM tier: evictions, the tier that admits every entry, and the change between both. */
+class EvictionPolicyTest {
     private static final int BODY_BYTES = 1000;
     private static final int ENTRIES = 100;
     /** Weight of an entry with a key of 8 bytes and without a body. */
@@ -133,6 +135,62 @@ class RecencyPolicyTest {
         assertEquals(ENTRIES / 2, newEntriesKept());
     }
 
+    /** Entries that were protected before the change are in another list than new ones. */
+    @Test
+    void afterAChangeToAdmittingAll_aRequestedEntryIsTheNewest() {
+        fillWithRequestedEntries();
+        tier.admitAll(true);
+        newEntriesKept();
+        for (int key = ENTRIES - 10; key < ENTRIES; key++) {
+            assertTrue(hit(key));
+        }
+        for (int key = 2 * ENTRIES; key < 2 * ENTRIES + ENTRIES / 2 + 30; key++) {
+            put(key);
+            tier.drainHits();
+        }
+        for (int key = ENTRIES / 2; key < ENTRIES * 3 / 2; key++) {
+            boolean requested = key >= ENTRIES - 10 && key < ENTRIES;
+            assertEquals(requested || key >= ENTRIES + 40, isInRam(key), "key " + key);
+        }
+    }
+
+    @Test
+    void withoutHousekeeping_theThreadThatAddsEvicts() {
+        RamTier<RamEntry> stopped = new RamTier<>((long) ENTRIES * entryBytes, task -> {
+            throw new RejectedExecutionException();
+        });
+        for (int key = 0; key < 2 * ENTRIES; key++) {
+            RamEntry entry = entry(key);
+            stopped.put(entry);
+            entry.releaseEntry();
+        }
+        assertEquals(ENTRIES, stopped.entries());
+        stopped.clear();
+    }
+
+    @Test
+    void aFailedEvictionDoesNotKeepTheOtherEntries() {
+        EntrySlots slots = new EntrySlots();
+        List<Integer> evicted = new ArrayList<>();
+        EvictionPolicy policy = new EvictionPolicy(
+                slots,
+                100L * WEIGHT,
+                100,
+                slot -> {
+                    evicted.add(slot);
+                    if (evicted.size() % 7 == 1) {
+                        throw new IllegalStateException("eviction " + evicted.size());
+                    }
+                },
+                Runnable::run);
+        for (int key = 0; key < 100; key++) {
+            addTo(policy, slots, key);
+        }
+        IllegalStateException thrown = assertThrows(IllegalStateException.class, () -> policy.limit(20L * WEIGHT));
+        assertEquals("eviction 1", thrown.getMessage());
+        assertEquals(80, evicted.size());
+    }
+
     @Test
     void heapBytesThatAreAddedLaterCount() {
         tier.admitAll(true);
@@ -209,7 +267,8 @@ class RecencyPolicyTest {
     /** Adds an entry of the weight {@link #WEIGHT}. */
     private static RamEntry addTo(EvictionPolicy policy, EntrySlots slots, int key) {
         RamEntry entry = new RamEntry(bytes(key), hash(key), Unpooled.EMPTY_BUFFER, 0) {};
-        int slot = slots.allocate(entry, CompactEntries.NONE, hash(key), EvictionPolicy.ADDING);
+        int slot = slots.allocate();
+        slots.set(slot, entry, CompactEntries.NONE, hash(key), EvictionPolicy.ADDING);
         policy.add(slot, 0);
         return entry;
     }
