@@ -1,9 +1,12 @@
 package io.millrace.bench.store;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -58,21 +61,28 @@ public final class Machine {
         }
     }
 
-    /** Returns the total size in bytes of the files below a directory. */
+    /**
+     * Returns the total size in bytes of the files below a directory. Files may be created and deleted meanwhile; the
+     * result contains the files that exist when they are visited.
+     */
     public static long bytesBelow(Path directory) throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            return files.filter(Files::isRegularFile).mapToLong(Machine::length).sum();
-        }
-    }
+        long[] bytes = new long[1];
+        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                bytes[0] += attributes.isRegularFile() ? attributes.size() : 0;
+                return FileVisitResult.CONTINUE;
+            }
 
-    private static long length(Path file) {
-        try {
-            return Files.size(file);
-        } catch (NoSuchFileException e) {
-            return 0;
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
-        }
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (failure instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failure;
+            }
+        });
+        return bytes[0];
     }
 
     /** Deletes a directory and all files below it. */
