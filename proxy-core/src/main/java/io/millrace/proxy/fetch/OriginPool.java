@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
 final class OriginPool {
 
     /**
-     * The properties that make two connections interchangeable: their destination, permitted and local addresses, the
-     * checked certificate, and the protocol. Connections for tunnels and for requests with Upgrade have their own pool,
-     * so that they never take a place from other requests. CONNECT to a parent proxy uses the pool of ordinary
-     * requests. Connections that are made from clients' addresses share one pool and its limits; each carries one
-     * request.
+     * The properties that make two connections interchangeable: the destination, the permitted and the local addresses,
+     * the TLS settings with the name in the certificate, and the protocol. Connections for tunnels and for requests
+     * with Upgrade have their own pool, so that they never take a place from other requests. CONNECT to a parent proxy
+     * uses the pool of ordinary requests. Connections whose local address is the client's address (transparent proxy)
+     * share one pool and its limits; each carries one request.
      */
     record Key(
             Origin origin,
@@ -93,7 +93,7 @@ final class OriginPool {
      * True if the last connection used HTTP/1.1 although HTTP/2 was offered. Then no call waits to share a connection
      * being made.
      */
-    private boolean http1;
+    private boolean lastWasHttp1;
 
     /** True while {@link #serveWaiting} runs. */
     private boolean serving;
@@ -228,8 +228,8 @@ final class OriginPool {
     }
 
     /**
-     * Closes an idle connection for another pool that waits, or ends an HTTP/2 connection if that pool has too few
-     * places.
+     * Closes an idle connection for another pool that waits for a place. If there is no idle connection, and that pool
+     * has too few places, drains an HTTP/2 connection.
      */
     void yieldPlace() {
         if (!places.isAwaited()) {
@@ -262,7 +262,7 @@ final class OriginPool {
             return;
         }
         FetchSettings settings = call.request().settings();
-        if ((!isMultiplexing() || http1 || isBelowLimit(settings)) && takePlace(settings)) {
+        if ((!isMultiplexing() || lastWasHttp1 || isBelowLimit(settings)) && takePlace(settings)) {
             connect(call);
         } else {
             enqueue(call);
@@ -295,7 +295,7 @@ final class OriginPool {
      */
     private boolean share(PooledCall call) {
         if (connecting == 0
-                || http1
+                || lastWasHttp1
                 || sharing.size()
                         >= (long) connecting * call.request().settings().http2StreamsMax()) {
             return false;
@@ -310,7 +310,7 @@ final class OriginPool {
         statistics.connectionsConnecting--;
         statistics.connects++;
         statistics.http2Connects++;
-        http1 = false;
+        lastWasHttp1 = false;
         multiplexed.addLast(connection);
         idleMultiplexed++;
         statistics.connectionsIdle++;
@@ -404,7 +404,7 @@ final class OriginPool {
         connecting--;
         statistics.connectionsConnecting--;
         statistics.connects++;
-        http1 = true;
+        lastWasHttp1 = true;
         if (call != null) {
             active++;
             statistics.connectionsActive++;
@@ -587,8 +587,8 @@ final class OriginPool {
     }
 
     /**
-     * Returns true if the number of connections has reached the limit; it exceeds the limit after the limit was
-     * lowered.
+     * Returns true if the number of connections has reached the limit. The number can be above the limit if the limit
+     * was lowered.
      */
     private boolean isFull(FetchSettings settings) {
         return connections() >= limit(settings);
@@ -612,14 +612,14 @@ final class OriginPool {
         return key.tunnel() ? settings.tunnelsMax() : settings.connectionsMax();
     }
 
-    /** The demand of other calls for a connection that carries a call. */
+    /** Returns how urgently other calls need the connection of a running call. */
     SlowClients.OriginDemand demand(FetchSettings settings) {
         if (!waiting.isEmpty() || places.isAwaited()) {
             return SlowClients.OriginDemand.AWAITED;
         }
         boolean crowded = isCrowded(connecting + active, settings.connectionsMax())
                 || (settings.connectionsTotalMax() > 0
-                        && isCrowded(places.ofAllLoops(), settings.connectionsTotalMax()));
+                        && isCrowded(places.placesOfAllLoops(), settings.connectionsTotalMax()));
         return crowded ? SlowClients.OriginDemand.CROWDED : SlowClients.OriginDemand.NONE;
     }
 

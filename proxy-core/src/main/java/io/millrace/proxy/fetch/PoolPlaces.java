@@ -117,8 +117,8 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return total != null && limit > 0 && total.places() > limit;
     }
 
-    /** The connections of all event loops; 0 for tunnels. */
-    int ofAllLoops() {
+    /** The number of places that all event loops have taken; 0 for tunnels. */
+    int placesOfAllLoops() {
         return total == null ? 0 : total.places();
     }
 

@@ -80,10 +80,10 @@ final class PooledCall implements OriginCall {
     /** True until {@code fetch} returns; until then the handler must not be called. */
     private boolean withinFetch = true;
 
-    private boolean finished;
+    private boolean requestFinished;
     private boolean paused;
     private int unsentBytes;
-    private long written;
+    private long writtenBytes;
     private boolean anyContentSent;
     /** End of the wait for a connection, in ns of the event loop's ticker. */
     private long waitsUntil;
@@ -100,7 +100,7 @@ final class PooledCall implements OriginCall {
         this.pool = pool;
         this.request = request;
         this.handler = handler;
-        finished = !request.hasContent();
+        requestFinished = !request.hasContent();
     }
 
     OriginRequest request() {
@@ -136,10 +136,10 @@ final class PooledCall implements OriginCall {
             unsentBytes -= piece.readableBytes();
             send(carrier, piece);
         }
-        if (connection == carrier && finished && request.hasContent()) {
+        if (connection == carrier && requestFinished && request.hasContent()) {
             carrier.finishRequest();
         }
-        if (connection == carrier && !finished) {
+        if (connection == carrier && !requestFinished) {
             pool.eventLoop().execute(this::requestWritable);
         }
     }
@@ -192,7 +192,7 @@ final class PooledCall implements OriginCall {
 
     /** Returns true if the head was sent with {@code Expect: 100-continue} and none of the content was sent. */
     boolean awaitsContinue() {
-        return !anyContentSent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
+        return !anyContentSent && !requestFinished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
     }
 
     @Override
@@ -203,10 +203,10 @@ final class PooledCall implements OriginCall {
         }
         int length = content.readableBytes();
         String misuse = null;
-        if (finished) {
+        if (requestFinished) {
             misuse = "the request is finished or has no content";
-        } else if (request.contentLength() >= 0 && written + length > request.contentLength()) {
-            misuse = "content: actual=" + (written + length) + ", limit=" + request.contentLength();
+        } else if (request.contentLength() >= 0 && writtenBytes + length > request.contentLength()) {
+            misuse = "content: actual=" + (writtenBytes + length) + ", limit=" + request.contentLength();
         } else if (connection == null && unsentBytes + length > HELD_BYTES_MAX) {
             misuse =
                     "content held without a connection: actual=" + (unsentBytes + length) + ", limit=" + HELD_BYTES_MAX;
@@ -220,7 +220,7 @@ final class PooledCall implements OriginCall {
             content.release();
             return;
         }
-        written += length;
+        writtenBytes += length;
         Carrier carrier = connection;
         if (carrier == null) {
             unsentContent.addLast(content);
@@ -232,15 +232,15 @@ final class PooledCall implements OriginCall {
 
     @Override
     public void finishRequest() {
-        if (state == State.ENDED || finished) {
+        if (state == State.ENDED || requestFinished) {
             return;
         }
-        if (request.contentLength() >= 0 && written < request.contentLength()) {
+        if (request.contentLength() >= 0 && writtenBytes < request.contentLength()) {
             cancel();
             throw new IllegalStateException(
-                    "content: actual=" + written + ", expected=" + request.contentLength() + ", where=" + request);
+                    "content: actual=" + writtenBytes + ", expected=" + request.contentLength() + ", where=" + request);
         }
-        finished = true;
+        requestFinished = true;
         if (connection != null) {
             connection.finishRequest();
         }
@@ -248,7 +248,7 @@ final class PooledCall implements OriginCall {
 
     @Override
     public boolean isRequestWritable() {
-        return connection != null && !finished && connection.isRequestWritable();
+        return connection != null && !requestFinished && connection.isRequestWritable();
     }
 
     @Override

@@ -36,7 +36,7 @@ final class RequestEncoder {
     /**
      * Fields that this encoder writes itself or omits. A caller's line with such a name could contradict the framing.
      */
-    private static final FieldNames OWN = FieldNames.of(
+    private static final FieldNames NOT_COPIED = FieldNames.of(
             FieldName.CONNECTION,
             FieldName.CONTENT_LENGTH,
             FieldName.TRANSFER_ENCODING,
@@ -96,12 +96,12 @@ final class RequestEncoder {
     }
 
     private static void writeFields(FieldSection fields, ByteBuf out) {
-        if (!OWN.isAnyIn(fields)) {
+        if (!NOT_COPIED.isAnyIn(fields)) {
             fields.writeTo(out);
             return;
         }
         for (int line = 0; line < fields.size(); line++) {
-            if (!OWN.contains(fields, line)) {
+            if (!NOT_COPIED.contains(fields, line)) {
                 fields.writeLineTo(line, out);
             }
         }

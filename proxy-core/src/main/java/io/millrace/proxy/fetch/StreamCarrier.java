@@ -55,14 +55,15 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     private boolean receivedSince;
 
     /** Sends the head of the call's request. */
-    StreamCarrier(MultiplexedConnection connection, Http2ClientConnection wire, PooledCall call, boolean reused) {
+    StreamCarrier(
+            MultiplexedConnection connection, Http2ClientConnection http2Connection, PooledCall call, boolean reused) {
         this.connection = connection;
         this.call = call;
         this.reused = reused;
         OriginRequest request = call.request();
         requestFinished = !request.hasContent();
         deadline = new Deadline(connection.pool().eventLoop(), this::deadlineReached);
-        stream = wire.open(head(request), this);
+        stream = http2Connection.open(head(request), this);
         if (call.isPaused()) {
             stream.pause();
         }

@@ -14,7 +14,7 @@ public final class BlockFill {
     /** Callback to the fetch that delivers the body. */
     @FunctionalInterface
     public interface Feed {
-        /** Stops or resumes reading from the origin. */
+        /** Resumes reading from the origin if {@code open} is true; pauses it otherwise. */
         void onFlow(boolean open);
     }
 

@@ -64,7 +64,7 @@ public final class ResponseTee {
 
     /** Callbacks to the fetch that feeds the tee. */
     public interface Feed {
-        /** Stops or resumes reading from the origin. */
+        /** Resumes reading from the origin if {@code open} is true; pauses it otherwise. */
         void onFlow(boolean open);
 
         /** Called when the last reader has left. */
@@ -98,7 +98,8 @@ public final class ResponseTee {
     private boolean open = true;
 
     private boolean ended;
-    private boolean completed;
+    /** True once the writer was completed, aborted, or told to keep the received part. */
+    private boolean storingEnded;
     /** True if the store keeps the received part when the origin fails. */
     private boolean partKept;
 
@@ -220,7 +221,7 @@ public final class ResponseTee {
 
     /** Aborts the storing of a discarded body, once no reader needs its stored bytes. */
     private void dropDiscarded() {
-        if (discarded && !completed && everyReaderPast(window.start())) {
+        if (discarded && !storingEnded && everyReaderPast(window.start())) {
             stopStoring();
         }
     }
@@ -264,7 +265,7 @@ public final class ResponseTee {
 
     private void completeStored() {
         // A purge can abort the writer. The writer then stays open, because lagging readers still read its bytes.
-        if (writer != null && !completed && !discarded && !writer.isFailed()) {
+        if (writer != null && !storingEnded && !discarded && !writer.isFailed()) {
             if (unwanted.getAsBoolean()) {
                 partKept = false;
                 return;
@@ -272,14 +273,14 @@ public final class ResponseTee {
             if (window.length() > bytesMax(true)) {
                 requestWritten();
             }
-            completed = true;
+            storingEnded = true;
             writer.complete(received());
         }
     }
 
     private void stopStoring() {
-        if (writer != null && !completed) {
-            completed = true;
+        if (writer != null && !storingEnded) {
+            storingEnded = true;
             if (partKept) {
                 writer.keep();
             } else {
@@ -329,7 +330,7 @@ public final class ResponseTee {
      * only when it is needed, because the store writes such a body at less cost without readers.
      */
     private void requestWritten() {
-        if (written == null && writer != null && !completed) {
+        if (written == null && writer != null && !storingEnded) {
             written = writer.object();
         }
     }
@@ -355,9 +356,10 @@ public final class ResponseTee {
     }
 
     private void serveWaiting() {
-        int left = waiting.size();
+        int readersLeft = waiting.size();
         try {
-            for (long limit = deliveredBytes + BYTES_BETWEEN_POLLS; left > 0 && deliveredBytes < limit; left--) {
+            long deliveredMax = deliveredBytes + BYTES_BETWEEN_POLLS;
+            for (; readersLeft > 0 && deliveredBytes < deliveredMax; readersLeft--) {
                 Reader reader = waiting.poll();
                 // The queue may be empty: serving one reader may resume the origin, whose content is then served
                 // recursively.
@@ -366,7 +368,7 @@ public final class ResponseTee {
                 }
             }
         } finally {
-            if (left > 0 && !waiting.isEmpty()) {
+            if (readersLeft > 0 && !waiting.isEmpty()) {
                 // The limit was reached or a reader threw an exception: the remaining readers are served later.
                 serveSoon(dueFrom);
             } else if (!servingDue) {
@@ -393,8 +395,8 @@ public final class ResponseTee {
     }
 
     private void serveFromWindow(Reader reader) {
-        Chunk chunk = window.at(reader.position, reader.last);
-        reader.last = chunk;
+        Chunk chunk = window.at(reader.position, reader.lastChunk);
+        reader.lastChunk = chunk;
         long until = reader.end >= 0 ? Math.min(reader.end, received()) : received();
         until = readers.size() == 1 ? Math.min(until, chunk.end()) : Math.min(until, reader.pieceEndMax());
         ByteBuf piece = ContentWindow.piece(chunk, reader.position, until);
@@ -406,7 +408,7 @@ public final class ResponseTee {
 
     private void serveFromStore(Reader reader) {
         StoredObject<?> source = written;
-        reader.last = null;
+        reader.lastChunk = null;
         if (source == null || !source.hasRange(reader.position, 1)) {
             reader.deliverFailure(failure == null ? ContentFailure.STORE_READ : failure);
             return;
@@ -426,7 +428,10 @@ public final class ResponseTee {
         });
     }
 
-    /** Drops chunks that no reader needs, and pauses or resumes reading from the origin. */
+    /**
+     * Drops chunks that no reader needs, and pauses or resumes reading from the origin. If the window is too large,
+     * also drops chunks that lagging readers can read from the store.
+     */
     private void regulate() {
         boolean storing = isStoring();
         int bytesMax = bytesMax(storing);
@@ -445,10 +450,10 @@ public final class ResponseTee {
             window.drop();
         }
         dropDiscarded();
-        boolean wanted = window.length() <= bytesMax && (!storing || writableWriter());
-        if (wanted != open && !ended) {
-            open = wanted;
-            feed.onFlow(wanted);
+        boolean shouldRead = window.length() <= bytesMax && (!storing || writableWriter());
+        if (shouldRead != open && !ended) {
+            open = shouldRead;
+            feed.onFlow(shouldRead);
         }
     }
 
@@ -527,7 +532,7 @@ public final class ResponseTee {
         private long end = -1;
 
         @Nullable
-        private Chunk last;
+        private Chunk lastChunk;
 
         // confined to the sink's loop
         private boolean closed;

@@ -53,7 +53,7 @@ public final class GeoFiles {
             if (Objects.equals(path, named) && (named == null || Objects.equals(stamp, now))) {
                 return false;
             }
-            boolean isOther = !Objects.equals(path, named);
+            boolean pathChanged = !Objects.equals(path, named);
             path = named;
             stamp = now;
             try {
@@ -62,10 +62,10 @@ public final class GeoFiles {
                 return true;
             } catch (MmdbException e) {
                 stamp = null;
-                file = isOther ? null : file;
+                file = pathChanged ? null : file;
                 report(e.getMessage()
                         + (file == null ? "; locations are unknown" : "; the previous version stays in use"));
-                return isOther;
+                return pathChanged;
             }
         }
 

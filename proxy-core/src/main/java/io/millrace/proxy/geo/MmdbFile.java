@@ -231,8 +231,8 @@ public final class MmdbFile {
      */
     public @Nullable String text(int at, String... keys) {
         @Nullable String[] found = {null};
-        read(of -> {
-            found[0] = of.text(at, keys);
+        read(fileValues -> {
+            found[0] = fileValues.text(at, keys);
             return 0;
         });
         return found[0];
@@ -245,7 +245,7 @@ public final class MmdbFile {
      * @return negative if there is none
      */
     public long number(int at, String key) {
-        return read(of -> of.number(at, key));
+        return read(fileValues -> fileValues.number(at, key));
     }
 
     /** Reads a value. In a damaged file, the value counts as missing. */

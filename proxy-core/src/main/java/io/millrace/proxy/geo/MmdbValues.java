@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * and size. Immutable and thread-safe.
  */
 final class MmdbValues {
+    // Types of values, as in the MaxMind DB specification.
     private static final int POINTER = 1;
     private static final int TEXT = 2;
     private static final int UINT16 = 5;
@@ -48,7 +49,13 @@ final class MmdbValues {
         return end;
     }
 
-    /** A control byte with the bytes that belong to it. */
+    /**
+     * A control byte with the bytes that belong to it.
+     *
+     * @param type one of the type constants of this class
+     * @param size length of the value in bytes; for a map or array, the number of its members
+     * @param next position after the control bytes, where the content of the value begins
+     */
     private record Control(int type, int size, int next) {}
 
     /**
@@ -174,9 +181,11 @@ final class MmdbValues {
             return new Control(type, 0, next + (first >> 3 & 3) + 1);
         }
         if (type == 0) {
+            // An extended type: the next byte contains the type minus 7.
             type = 7 + (byteAt(next) & 0xff);
             next++;
         }
+        // Sizes from 29 on are in 1 to 3 further bytes, with the offsets of the MaxMind DB specification.
         int size = first & 0x1f;
         switch (size) {
             case 29 -> {

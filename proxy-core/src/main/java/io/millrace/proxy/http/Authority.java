@@ -34,7 +34,7 @@ final class Authority {
         return hasPort;
     }
 
-    /** Parses {@code host [":" [port]]}. An empty range leaves the host empty. */
+    /** Parses {@code host [":" [port]]}. An empty range leaves the host empty. Returns null if there is no problem. */
     @Nullable
     TargetProblem read(byte[] bytes, int from, int to) {
         for (int i = from; i < to; i++) {

@@ -8,20 +8,22 @@ package io.millrace.proxy.http;
  * <p>Confined to one thread.
  */
 public final class ChunkLines {
+    /** Bytes of lines that the decoder has consumed since it last produced output. */
     private long lineBytes;
 
     /**
      * Accounts for one call of the decoder.
      *
      * @param before number of bytes before the call
-     * @param left number of bytes that the decoder did not consume; if it consumed none, they are an incomplete line
+     * @param unconsumed number of bytes that the decoder did not consume. If it consumed no byte, the bytes are an
+     *     incomplete line
      * @param producedOutput whether the decoder produced output; if so, the next call counts from 0 again
      * @param contentBytes number of content bytes in that output
-     * @return the length of the lines since the decoder last produced output
+     * @return the number of bytes of lines since the decoder last produced output
      */
-    public long after(int before, int left, boolean producedOutput, int contentBytes) {
-        long lines = lineBytes + before - left - contentBytes;
-        lineBytes = producedOutput ? 0 : lines;
-        return before == left ? lines + left : lines;
+    public long after(int before, int unconsumed, boolean producedOutput, int contentBytes) {
+        long bytesWithoutOutput = lineBytes + before - unconsumed - contentBytes;
+        lineBytes = producedOutput ? 0 : bytesWithoutOutput;
+        return before == unconsumed ? bytesWithoutOutput + unconsumed : bytesWithoutOutput;
     }
 }

@@ -6,6 +6,7 @@ package io.millrace.proxy.http;
  * <p>Immutable.
  */
 public final class FieldNames {
+    /** True at the index {@link FieldName#id} of each name in the set. */
     private final boolean[] ids;
     /** One bit per name id, modulo 64, like the presence bits of a {@link FieldSection}. */
     private final long bits;

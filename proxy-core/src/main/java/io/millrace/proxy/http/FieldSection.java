@@ -25,7 +25,9 @@ public final class FieldSection {
     /** A section without lines. */
     public static final FieldSection EMPTY = new FieldSection(new byte[0], new int[0], 0, 0, 0, 0);
 
+    /** Number of elements of {@link #lines} for each line. */
     static final int STRIDE = 5;
+    /** Value of {@link #blockStart} if the section is reusable: its lines may have gaps. */
     private static final int NOT_CONTIGUOUS = -1;
     /** Minimum number of lines with reserved space. One more line is reserved per {@code BYTES_PER_LINE} bytes. */
     private static final int LINES_MIN = 4;

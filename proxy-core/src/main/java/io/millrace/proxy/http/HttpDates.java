@@ -67,7 +67,7 @@ public final class HttpDates {
     public static void format(long epochSeconds, byte[] to, int at) {
         long days = Math.floorDiv(epochSeconds, (long) SECONDS_PER_DAY);
         int second = (int) Math.floorMod(epochSeconds, (long) SECONDS_PER_DAY);
-        // Computes the civil date from a day count, in a calendar whose years begin on 1 March.
+        // Computes the civil date from a day count, in a calendar whose years begin on 1 March. An era has 400 years.
         long shifted = days + EPOCH_OFFSET_DAYS;
         long era = Math.floorDiv(shifted, (long) DAYS_PER_400_YEARS);
         int dayOfEra = (int) Math.floorMod(shifted, (long) DAYS_PER_400_YEARS);

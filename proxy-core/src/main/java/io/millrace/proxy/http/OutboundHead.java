@@ -179,7 +179,10 @@ public final class OutboundHead {
         return false;
     }
 
-    /** Returns true if the changes remove the line at a position. Most lines need one comparison. */
+    /**
+     * Returns true if the changes remove the line at a position. For most lines, the first letter of the name is enough
+     * to decide.
+     */
     private boolean isLineRemoved(byte[] bytes, int at) {
         for (int i = 0; i < editCount; i++) {
             if (edits[i].mayRemove(bytes[at]) && edits[i].removes(bytes, at, nameEnd(bytes, at))) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one thread.
  */
 public final class RecentHost {
+    /** Limit of the length of a cached Host field in bytes. A longer field is parsed each time. */
     private static final int LENGTH_MAX = 64;
 
     private final boolean secure;

@@ -73,7 +73,7 @@ final class TargetParser {
         return parseAbsolute(bytes, from, to, false);
     }
 
-    private static TargetResult parseAbsolute(byte[] bytes, int from, int to, boolean backslash) {
+    private static TargetResult parseAbsolute(byte[] bytes, int from, int to, boolean allowsBackslash) {
         boolean secure = startsWith(bytes, from, to, "https://");
         if (!secure && !startsWith(bytes, from, to, "http://")) {
             return hasScheme(bytes, from, to) ? TargetProblem.SCHEME : TargetProblem.FORM;
@@ -92,12 +92,12 @@ final class TargetParser {
             return TargetProblem.HOST;
         }
         if (authorityEnd < to && bytes[authorityEnd] == '/') {
-            return withPath(TargetUri.Form.ABSOLUTE, secure, authority, bytes, authorityEnd, to, backslash);
+            return withPath(TargetUri.Form.ABSOLUTE, secure, authority, bytes, authorityEnd, to, allowsBackslash);
         }
         byte[] target = new byte[to - authorityEnd + 1];
         target[0] = '/';
         System.arraycopy(bytes, authorityEnd, target, 1, to - authorityEnd);
-        return withPath(TargetUri.Form.ABSOLUTE, secure, authority, target, 0, target.length, backslash);
+        return withPath(TargetUri.Form.ABSOLUTE, secure, authority, target, 0, target.length, allowsBackslash);
     }
 
     private static TargetResult connectTarget(byte[] bytes, int from, int to, boolean secure) {
@@ -121,13 +121,13 @@ final class TargetParser {
             byte[] bytes,
             int from,
             int to,
-            boolean backslash) {
+            boolean allowsBackslash) {
         int query = -1;
         for (int i = from; i < to; i++) {
             byte b = bytes[i];
             // Some origins treat a backslash as a slash. Clients do not send a backslash in a path, but browsers send
             // it in queries.
-            if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0 && !backslash)) {
+            if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0 && !allowsBackslash)) {
                 return TargetProblem.BYTE;
             }
             if (b == '?' && query < 0) {

@@ -57,8 +57,8 @@ public final class UriBytes {
     }
 
     /**
-     * Returns true if the range contains a percent sign and every percent sign begins a well-formed encoding. Then
-     * {@link #normalizePath} decodes what it may decode.
+     * Returns true if the range contains a percent sign and every percent sign begins a well-formed encoding. If false,
+     * {@link #normalizePath} copies the path unchanged.
      */
     public static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
         boolean found = false;

@@ -37,7 +37,7 @@ final class ConnectionOutput {
 
     /**
      * Returns the number of bytes to reserve after a head, for content that is copied behind it. {@code contentLength}
-     * is -1 when unknown.
+     * is -1 when unknown; then half of the limit is reserved.
      */
     static int reserveFor(long contentLength) {
         return contentLength > JOINED_BYTES_MAX ? 0 : contentLength < 0 ? JOINED_BYTES_MAX / 2 : (int) contentLength;

@@ -37,7 +37,7 @@ final class ClientFrames implements FrameReader.Receiver {
 
     private int controlFrames;
     /** True if the origin has announced its limit of streams. */
-    private boolean streamsSet;
+    private boolean streamLimitReceived;
 
     ClientFrames(Http2ClientConnection connection, ResponseFields fields, int headerListMax, int windowBytes) {
         this.connection = connection;
@@ -165,7 +165,7 @@ final class ClientFrames implements FrameReader.Receiver {
     public void onSetting(int identifier, long value) throws Http2Exception {
         switch (identifier) {
             case Frames.SETTING_MAX_CONCURRENT_STREAMS -> {
-                streamsSet = true;
+                streamLimitReceived = true;
                 connection.streamsMax(value);
             }
             case Frames.SETTING_INITIAL_WINDOW_SIZE -> {
@@ -201,7 +201,7 @@ final class ClientFrames implements FrameReader.Receiver {
     @Override
     public void onSettingsEnd() throws Http2Exception {
         controlFrame();
-        connection.settingsReceived(streamsSet);
+        connection.settingsReceived(streamLimitReceived);
     }
 
     @Override

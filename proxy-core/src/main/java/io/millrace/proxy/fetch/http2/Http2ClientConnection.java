@@ -45,7 +45,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private static final int RECEIVE_WINDOW = 16 << 20;
     /** Limit of streams until the origin has announced its limit. */
     private static final int STREAMS_INITIAL = 100;
-    /** Limit of stream ids. Beyond it no stream begins on the connection. */
+    /** Limit of stream ids, half of the range of HTTP/2. Beyond it no stream begins on the connection. */
     private static final int STREAM_ID_MAX = 1 << 30;
 
     private final Http2ClientBuffers buffers;
@@ -58,7 +58,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private ChannelHandlerContext ctx;
     private FrameOutput output;
     /** Received bytes of an incomplete frame; owned. Null for none. */
-    private @Nullable ByteBuf rest;
+    private @Nullable ByteBuf incompleteFrame;
 
     private boolean settingsSeen;
     private int nextId = 1;
@@ -339,8 +339,10 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
             bytes.release();
             return;
         }
-        ByteBuf in = rest == null ? bytes : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), rest, bytes);
-        rest = null;
+        ByteBuf in = incompleteFrame == null
+                ? bytes
+                : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), incompleteFrame, bytes);
+        incompleteFrame = null;
         output.beginRead();
         try {
             if (isHttp1(in)) {
@@ -357,7 +359,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
             if (closed || !in.isReadable()) {
                 in.release();
             } else {
-                rest = in;
+                incompleteFrame = in;
             }
             output.endRead();
         }
@@ -414,7 +416,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
 
     // closing
 
-    /** Handles GOAWAY: streams above the last one fail as not processed, the others continue. */
+    /** Handles GOAWAY: streams with an id above {@code lastStreamId} fail as not processed, the others continue. */
     void goAway(int lastStreamId, long code) {
         drain();
         for (Http2ClientStream stream : all()) {
@@ -461,10 +463,10 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         closed = true;
         output.drop();
         sendable.clear();
-        ByteBuf left = rest;
-        rest = null;
-        if (left != null) {
-            left.release();
+        ByteBuf unreadBytes = incompleteFrame;
+        incompleteFrame = null;
+        if (unreadBytes != null) {
+            unreadBytes.release();
         }
         ctx.close();
         listener.onClosed();

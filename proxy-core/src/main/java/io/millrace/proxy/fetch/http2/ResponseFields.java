@@ -38,10 +38,14 @@ final class ResponseFields implements HpackDecoder.Receiver {
     }
 
     private final FieldSection fields = FieldSection.reusable(32);
+    /** The fields of the block as HTTP/1.1 field lines. Grows if needed. */
     private byte[] lines = new byte[2048];
+    /** Number of bytes used in {@link #lines}. */
     private int length;
+    /** The buffer for text that the HPACK decoder decodes. */
     private byte[] text = new byte[2048];
     private int status;
+    /** Size of the fields received so far, counted as in RFC 9113 s6.5.2. */
     private int listBytes;
     private int listBytesMax;
     private boolean trailers;

@@ -15,7 +15,9 @@ final class UnreadContent {
     /** Longer pieces are kept without copying. */
     private static final int COPIED_BYTES_MAX = 4096;
 
+    /** Initial size of a buffer for copied pieces. */
     private static final int BUFFER_BYTES_MIN = 512;
+    /** Maximum size of a buffer for copied pieces. */
     private static final int BUFFER_BYTES = 4 * COPIED_BYTES_MAX;
 
     private final ArrayDeque<ByteBuf> pieces = new ArrayDeque<>(0);

@@ -48,8 +48,8 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     private static final int INTERIM_MAX = 32;
 
     /**
-     * Netty's own limits are constant. They are therefore the upper bound of the configurable limits, which apply to
-     * all bytes passed to Netty.
+     * Limit in bytes of a line and of trailers in Netty's decoder. Netty cannot change it later, so it is the upper
+     * bound of the configurable limit {@link #headMax}, which this class enforces.
      */
     private static final int NETTY_BYTES_MAX = 1 << 20;
 
@@ -83,6 +83,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     private boolean headRequest;
     private boolean connectRequest;
     private @Nullable String upgrade;
+    /** Limit in bytes of a head, of a chunk's line, and of trailers. */
     private int headMax;
     private long remaining;
     private int interimCount;

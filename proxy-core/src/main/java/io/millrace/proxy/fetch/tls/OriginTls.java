@@ -60,7 +60,7 @@ public final class OriginTls {
     }
 
     /**
-     * Creates a context from settings. Blocks on their files.
+     * Creates a context from settings. Blocks, because it reads the files that the settings name.
      *
      * @param http2 determines the protocols offered by ALPN
      * @throws SSLException when a file cannot be used; the message names the file
@@ -83,9 +83,10 @@ public final class OriginTls {
         if (certificate != null) {
             Path key = config.key();
             try {
-                ServerCertificate own = new CertificateReader()
+                ServerCertificate clientCertificate = new CertificateReader()
                         .read(new CertificateFiles(certificate, key == null ? certificate : key), 0);
-                builder.keyManager(own.privateKey(), own.x509Chain()).keyStoreType(ServerCertificate.KEY_STORE_TYPE);
+                builder.keyManager(clientCertificate.privateKey(), clientCertificate.x509Chain())
+                        .keyStoreType(ServerCertificate.KEY_STORE_TYPE);
             } catch (CertificateFault e) {
                 throw new SSLException(e.file() + ": " + e.getMessage(), e);
             } catch (GeneralSecurityException e) {

@@ -53,6 +53,7 @@ public final class OriginTlsContexts implements AutoCloseable {
         final Set<Http2> modes = EnumSet.of(Http2.OFF);
 
         volatile Map<Http2, SslContext> contexts = Map.of();
+        /** The error of the last attempt to create the contexts; null if it succeeded. */
         volatile @Nullable String fault;
 
         Entry(Context config) {
@@ -98,8 +99,8 @@ public final class OriginTlsContexts implements AutoCloseable {
                     .findFirst()
                     .orElse(null);
             if (rule.to().isSecure() || (group != null && isSecure(group))) {
-                Http2 own = group == null ? null : group.http2();
-                add(used, rule.originTls().context(), own == null ? rule.originHttp2() : own);
+                Http2 groupHttp2 = group == null ? null : group.http2();
+                add(used, rule.originTls().context(), groupHttp2 == null ? rule.originHttp2() : groupHttp2);
             }
         }
         for (OriginGroupConfig group : config.originGroups()) {

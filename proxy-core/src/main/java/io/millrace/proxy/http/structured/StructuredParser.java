@@ -317,6 +317,7 @@ final class StructuredParser {
         return position < bytes.length ? bytes[position] & 0xff : -1;
     }
 
+    /** Skips the current byte if it equals {@code c}. Returns true if it does. */
     private boolean take(char c) {
         boolean here = peek() == c;
         position += here ? 1 : 0;
