@@ -20,7 +20,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     private final FastLane lane;
     private final PlainSocket socket;
-    private final ClientConnection facts;
+    private final ClientConnection client;
     private final ConnectionDeadline deadline;
 
     private int slot = -1;
@@ -46,13 +46,13 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     FastConnection(
             FastLane lane,
             PlainSocket socket,
-            ClientConnection facts,
+            ClientConnection client,
             ConnectionDeadline deadline,
             int requests,
             int laneStaysWithoutAnswer) {
         this.lane = lane;
         this.socket = socket;
-        this.facts = facts;
+        this.client = client;
         this.deadline = deadline;
         this.requests = requests;
         this.requestsBefore = requests;
@@ -65,11 +65,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public ClientConnection client() {
-        return facts;
-    }
-
-    ClientConnection facts() {
-        return facts;
+        return client;
     }
 
     Supplier<Http1Settings> settings() {
@@ -148,7 +144,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
                 lane.serve(this, ended);
             }
         } catch (RuntimeException | Error e) {
-            log.warn("{}: connection closed after an internal error", facts.remoteAddress(), e);
+            log.warn("{}: connection closed after an internal error", client.remoteAddress(), e);
             closeNow();
         }
     }

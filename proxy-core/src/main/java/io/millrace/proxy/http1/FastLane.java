@@ -109,9 +109,9 @@ public final class FastLane implements PlainReceiver {
     }
 
     @Override
-    public void onAccepted(PlainSocket socket, ClientConnection facts) {
+    public void onAccepted(PlainSocket socket, ClientConnection client) {
         parts.events().onOpened();
-        FastConnection connection = new FastConnection(this, socket, facts, new ConnectionDeadline(), 0, 0);
+        FastConnection connection = new FastConnection(this, socket, client, new ConnectionDeadline(), 0, 0);
         if (connections().add(connection)) {
             serveFirst(connection);
         } else {
@@ -125,10 +125,10 @@ public final class FastLane implements PlainReceiver {
      * to this lane when it is idle.
      *
      * @param channel registered and active; its pipeline contains no handler that is needed later
-     * @param facts the addresses and TLS properties of the connection, which hold in this lane too
+     * @param client the addresses and TLS properties of the connection, which hold in this lane too
      */
-    public void serve(Channel channel, ClientConnection facts) {
-        PromotedConnection.startInChannel(this, channel, facts, parts.receiver(), connections());
+    public void serve(Channel channel, ClientConnection client) {
+        PromotedConnection.startInChannel(this, channel, client, parts.receiver(), connections());
     }
 
     /**
@@ -148,7 +148,7 @@ public final class FastLane implements PlainReceiver {
         } catch (RuntimeException e) {
             log.warn(
                     "{}: connection closed after an internal error",
-                    connection.facts().remoteAddress(),
+                    connection.client().remoteAddress(),
                     e);
             connection.closeNow();
         }
@@ -233,11 +233,11 @@ public final class FastLane implements PlainReceiver {
         while (at < end && !connection.isClosing()) {
             int length = scanner.scan(bytes, at, end, settings().get());
             if (length == PlainRequestScanner.NOT_PLAIN) {
-                promote(connection, new Promotion(rest(answers), false, null, null, rest(at, end)));
+                promote(connection, new Promotion(copyUnsent(answers), false, null, null, copyUnprocessed(at, end)));
                 return;
             }
             boolean last = connection.beginRequest(scanner.isPersistent());
-            stream.begin(answers, connection.facts(), scanner.head().minorVersion(), last);
+            stream.begin(answers, connection.client(), scanner.head().minorVersion(), last);
             DecidedRequest decided = parts.fast().onFastRequest(stream, scanner.head());
             if (decided != null) {
                 stream.discardResponse();
@@ -266,7 +266,8 @@ public final class FastLane implements PlainReceiver {
         byte[] head = Arrays.copyOfRange(bytes, at, at + length);
         ParsedRequest parsed =
                 ParsedRequest.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength());
-        promote(connection, new Promotion(rest(answers), false, parsed, decided, rest(at + length, end)));
+        ByteBuf laterBytes = copyUnprocessed(at + length, end);
+        promote(connection, new Promotion(copyUnsent(answers), false, parsed, decided, laterBytes));
     }
 
     /**
@@ -281,7 +282,8 @@ public final class FastLane implements PlainReceiver {
         }
         if (answers.isReadable()) {
             boolean last = connection.isClosing();
-            promote(connection, new Promotion(rest(answers), last, null, null, last ? null : rest(at, end)));
+            ByteBuf laterBytes = last ? null : copyUnprocessed(at, end);
+            promote(connection, new Promotion(copyUnsent(answers), last, null, null, laterBytes));
             return false;
         }
         batch.begin();
@@ -292,7 +294,7 @@ public final class FastLane implements PlainReceiver {
         // A shutdown that closes idle connections does not close a connection whose answers wait. Therefore the channel
         // closes it after these answers.
         boolean last = connections().closesIdle();
-        promote(connection, new Promotion(rest(answers), last, null, null, null));
+        promote(connection, new Promotion(copyUnsent(answers), last, null, null, null));
     }
 
     /** Sends the waiting answers of a connection before it is closed. */
@@ -300,13 +302,15 @@ public final class FastLane implements PlainReceiver {
         batch.sendLast(connection);
     }
 
-    private @Nullable ByteBuf rest(ByteBuf answers) {
+    /** Returns a copy of the answers that were not sent; null for none. */
+    private @Nullable ByteBuf copyUnsent(ByteBuf answers) {
         return answers.isReadable()
                 ? parts.allocator().directBuffer(answers.readableBytes()).writeBytes(answers)
                 : null;
     }
 
-    private @Nullable ByteBuf rest(int from, int to) {
+    /** Returns a copy of a range of the client's bytes that this lane does not process; null for an empty range. */
+    private @Nullable ByteBuf copyUnprocessed(int from, int to) {
         return to > from ? parts.allocator().directBuffer(to - from).writeBytes(bytes, from, to - from) : null;
     }
 
@@ -318,7 +322,7 @@ public final class FastLane implements PlainReceiver {
         } catch (RuntimeException e) {
             log.debug(
                     "{}: the channel for a connection cannot be created",
-                    from.facts().remoteAddress(),
+                    from.client().remoteAddress(),
                     e);
             promotion.release();
             from.closeNow();
@@ -338,7 +342,7 @@ public final class FastLane implements PlainReceiver {
             } else {
                 log.warn(
                         "{}: connection closed, because its channel cannot be registered",
-                        from.facts().remoteAddress(),
+                        from.client().remoteAddress(),
                         registered.cause());
                 promotion.release();
                 connections().remove(promoted.connection());

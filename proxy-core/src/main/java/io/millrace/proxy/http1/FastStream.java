@@ -21,12 +21,12 @@ final class FastStream implements ClientStream {
     private final ByteBufAllocator allocator;
 
     private ByteBuf out = Unpooled.EMPTY_BUFFER;
-    private ClientConnection facts;
+    private ClientConnection client;
     private int minorVersion;
     private boolean close;
     private int start;
 
-    @SuppressWarnings("NullAway.Init") // facts are set by begin, before any other use
+    @SuppressWarnings("NullAway.Init") // client is set by begin, before any other use
     FastStream(EventExecutor loop, ByteBufAllocator allocator) {
         this.loop = loop;
         this.allocator = allocator;
@@ -41,7 +41,7 @@ final class FastStream implements ClientStream {
      */
     void begin(ByteBuf buffer, ClientConnection connection, int requestMinorVersion, boolean last) {
         out = buffer;
-        facts = connection;
+        client = connection;
         minorVersion = requestMinorVersion;
         close = last;
         start = buffer.writerIndex();
@@ -74,7 +74,7 @@ final class FastStream implements ClientStream {
 
     @Override
     public ClientConnection connection() {
-        return facts;
+        return client;
     }
 
     @Override

@@ -51,7 +51,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     private ChannelHandlerContext ctx;
     private ConnectionOutput output;
-    private ClientConnection facts;
+    private ClientConnection client;
     private @Nullable Http1Stream stream;
     /** Owns the connection after a switch to another protocol; null while it uses HTTP. */
     private @Nullable ClientTunnel tunnel;
@@ -99,7 +99,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      */
     Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
         if (known != null) {
-            facts = known;
+            client = known;
         }
         channel.pipeline().addLast(new Http1RequestDecoder(this, promoted == null ? null : promoted.scanner()), this);
         return this;
@@ -124,8 +124,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         Channel channel = ctx.channel();
-        if (facts == null) {
-            facts = ClientConnection.of(channel, null, false, false);
+        if (client == null) {
+            client = ClientConnection.of(channel, null, false, false);
         }
         if (!connections.add(this)) {
             closing = true;
@@ -242,7 +242,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      */
     FastConnection demoted(FastLane to, PlainSocket socket, int laneStaysWithoutAnswer) {
         closing = true;
-        return new FastConnection(to, socket, facts, deadline, requests, laneStaysWithoutAnswer);
+        return new FastConnection(to, socket, client, deadline, requests, laneStaysWithoutAnswer);
     }
 
     /**
@@ -454,9 +454,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onTick(long nowNanos) {
-        ClientTunnel other = tunnel;
-        if (other != null) {
-            other.onTick(nowNanos);
+        ClientTunnel currentTunnel = tunnel;
+        if (currentTunnel != null) {
+            currentTunnel.onTick(nowNanos);
         } else if (inputEnded && ConnectionEnd.isReset(ctx.channel())) {
             closeNow();
         } else if (promoted == null || !promoted.onTick()) {
@@ -570,6 +570,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public ClientConnection client() {
-        return facts;
+        return client;
     }
 }

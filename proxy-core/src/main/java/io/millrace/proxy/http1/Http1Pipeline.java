@@ -30,29 +30,29 @@ public final class Http1Pipeline {
     /**
      * Adds HTTP/1.1 to a channel whose client address is not the channel's remote address.
      *
-     * @param facts the addresses and TLS properties of the connection
+     * @param client the addresses and TLS properties of the connection
      */
     public static void install(
             Channel channel,
-            ClientConnection facts,
+            ClientConnection client,
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
             @Nullable TlsFastLane tlsFastLane) {
         new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, tlsFastLane)
-                .addTo(channel, facts);
+                .addTo(channel, client);
     }
 
     /** Adds HTTP/1.1 to a channel whose connection moves to the fast lane when it is idle. */
     static Http1Connection install(
             Channel channel,
-            ClientConnection facts,
+            ClientConnection client,
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
             PromotedConnection promoted) {
         return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), promoted, null)
-                .addTo(channel, facts);
+                .addTo(channel, client);
     }
 
     /** Adds a connection that was in the fast lane to a channel. */
@@ -65,6 +65,6 @@ public final class Http1Pipeline {
         Http1Connection connection =
                 new Http1Connection(from.settings(), receiver, connections, from.deadline(), promoted, null);
         connection.answeredBefore(from.requests());
-        return connection.addTo(channel, from.facts());
+        return connection.addTo(channel, from.client());
     }
 }

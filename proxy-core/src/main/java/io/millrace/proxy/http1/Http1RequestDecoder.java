@@ -41,10 +41,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class Http1RequestDecoder extends HttpRequestDecoder {
+    /** Largest piece of content that is passed on, in bytes. */
     private static final int CHUNK_BYTES_MAX = 64 * 1024;
     /**
-     * Netty's own limits are constant. They are therefore the upper bound of the configurable limits, which apply to
-     * all bytes passed to Netty.
+     * Limit in bytes of a line and of a field section in Netty's decoder. Netty cannot change it later, so it is the
+     * upper bound of the configurable limits, which this class enforces.
      */
     private static final int NETTY_BYTES_MAX = 1024 * 1024;
 
@@ -197,7 +198,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         if (phase == Phase.HELD) {
             phase = Phase.HEAD;
             if (actualReadableBytes() > 0) {
-                ctx.executor().execute(() -> decodeKept(ctx));
+                ctx.executor().execute(() -> decodeHeld(ctx));
             }
         }
     }
@@ -206,7 +207,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
      * Decodes the buffered bytes. They must not pass the TLS handler of the pipeline again, since they are already
      * decrypted.
      */
-    private void decodeKept(ChannelHandlerContext ctx) {
+    private void decodeHeld(ChannelHandlerContext ctx) {
         if (ctx.isRemoved()) {
             return;
         }

@@ -36,15 +36,15 @@ final class Http1Timeouts implements SlowClients.Client {
     void onTick(long nowNanos) {
         Http1Stream current = connection.stream();
         ConnectionOutput output = connection.output();
-        boolean content = deadline.isFor(Waiting.CONTENT);
-        if (output.sample(nowNanos) && !content && closeIfTooSlow(nowNanos)) {
+        boolean awaitsContent = deadline.isFor(Waiting.CONTENT);
+        if (output.sample(nowNanos) && !awaitsContent && closeIfTooSlow(nowNanos)) {
             return;
         }
-        if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
+        if (deadline.isFor(Waiting.RESPONSE) || (!awaitsContent && output.isSending())) {
             deadline.restart();
-        } else if (content && current != null && isUploadTooSlow(current, nowNanos)) {
+        } else if (awaitsContent && current != null && isUploadTooSlow(current, nowNanos)) {
             current.failRequest(BadRequest.CONTENT_RATE);
-        } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
+        } else if (awaitsContent && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
         } else if (deadline.checkExpired(nowNanos, connection.settings())) {
             onTimeout(current);
@@ -76,9 +76,9 @@ final class Http1Timeouts implements SlowClients.Client {
     }
 
     private boolean isUploadTooSlow(Http1Stream current, long nowNanos) {
-        Http1Settings now = connection.settings();
+        Http1Settings limits = connection.settings();
         return contentRate.checkTooSlow(
-                nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
+                nowNanos, current.isContentAwaited(), limits.contentRateMin(), limits.contentRateWindowNanos());
     }
 
     private void onTimeout(@Nullable Http1Stream current) {

@@ -146,7 +146,9 @@ record ParsedRequest(
         return -1;
     }
 
+    /** Result of {@link #contentLength(FieldSection, int)} for framing fields that are invalid or contradictory. */
     private static final long REFUSED = -2;
+    /** Result of {@link #contentLength(FieldSection, int)} for a transfer coding other than chunked. */
     private static final long UNKNOWN_CODING = -3;
 
     private static long contentLength(FieldSection fields, int minorVersion) {

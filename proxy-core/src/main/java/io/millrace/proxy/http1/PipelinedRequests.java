@@ -34,7 +34,7 @@ final class PipelinedRequests {
     /** True while {@link #takeWaiting} runs. */
     private boolean isTaking;
 
-    private long discarded;
+    private long discardedBytes;
 
     PipelinedRequests(Http1Connection connection) {
         this.connection = connection;
@@ -52,7 +52,7 @@ final class PipelinedRequests {
 
     /** Resets the count of discarded bytes: the request that they belonged to has ended. */
     void resetDiscardedBytes() {
-        discarded = 0;
+        discardedBytes = 0;
     }
 
     /** Receives an object from the decoder and starts, queues or discards it. Takes ownership. */
@@ -75,12 +75,12 @@ final class PipelinedRequests {
 
     private void discard(Object message) {
         if (message instanceof ByteBuf bytes) {
-            discarded += bytes.readableBytes();
+            discardedBytes += bytes.readableBytes();
         } else if (message instanceof HttpContent content) {
-            discarded += content.content().readableBytes();
+            discardedBytes += content.content().readableBytes();
         }
         ReferenceCountUtil.release(message);
-        if (discarded > DISCARD_BYTES_MAX) {
+        if (discardedBytes > DISCARD_BYTES_MAX) {
             connection.closeNow();
         }
     }
@@ -108,7 +108,7 @@ final class PipelinedRequests {
         }
         ByteBuf bytes = content.content();
         if (!bytes.isReadable() || current.isResponseEnded()) {
-            discarded += bytes.readableBytes();
+            discardedBytes += bytes.readableBytes();
             bytes.release();
         } else if (!current.takeContent(bytes)) {
             return;
@@ -119,7 +119,7 @@ final class PipelinedRequests {
                 deadline.await(Waiting.RESPONSE);
             }
             current.endRequest();
-        } else if (discarded > DISCARD_BYTES_MAX) {
+        } else if (discardedBytes > DISCARD_BYTES_MAX) {
             connection.closeNow();
         }
     }
@@ -160,11 +160,12 @@ final class PipelinedRequests {
         if (!closing && current != null && current.isRequestEnded() && waiting.isEmpty()) {
             return;
         }
-        boolean wanted = closing
+        boolean shouldRead = closing
                 || current == null
                 || (!current.isRequestEnded() && (current.wantsContent() || current.isResponseEnded()));
-        if (!wanted || !connection.output().isInRead()) {
-            connection.context().channel().config().setAutoRead(wanted);
+        // During a read, reading is only turned off. This method runs again at the end of the read.
+        if (!shouldRead || !connection.output().isInRead()) {
+            connection.context().channel().config().setAutoRead(shouldRead);
         }
     }
 

@@ -50,6 +50,7 @@ final class PlainRequestScanner {
     private RequestHead head;
     private boolean persistent;
     private int lineLength;
+    /** Position after the empty line that ends the head. */
     private int position;
 
     /** @param secure whether the bytes came over TLS, which determines the scheme of targets in origin-form */

@@ -42,7 +42,7 @@ final class PromotedConnection {
     private PromotedConnection(
             FastLane lane,
             Channel channel,
-            ClientConnection facts,
+            ClientConnection client,
             RequestReceiver receiver,
             ConnectionSet connections) {
         this.lane = lane;
@@ -50,7 +50,7 @@ final class PromotedConnection {
         returnsAtOnce = true;
         laneStaysWithoutAnswer = 0;
         ticksToStay = 1;
-        connection = Http1Pipeline.install(channel, facts, lane.settings(), receiver, connections, this);
+        connection = Http1Pipeline.install(channel, client, lane.settings(), receiver, connections, this);
     }
 
     /**
@@ -60,10 +60,10 @@ final class PromotedConnection {
     static void startInChannel(
             FastLane lane,
             Channel channel,
-            ClientConnection facts,
+            ClientConnection client,
             RequestReceiver receiver,
             ConnectionSet connections) {
-        new PromotedConnection(lane, channel, facts, receiver, connections);
+        new PromotedConnection(lane, channel, client, receiver, connections);
     }
 
     Http1Connection connection() {

@@ -29,6 +29,7 @@ final class ResponseBatch {
     /** Limit of waiting bytes. The answers of the last connection may exceed it. */
     private static final int BYTES_MAX = 64 * 1024;
 
+    /** Initial capacity of the buffer in bytes. */
     private static final int CAPACITY = 128 * 1024;
 
     private static final Logger log = LoggerFactory.getLogger(ResponseBatch.class);
@@ -133,7 +134,7 @@ final class ResponseBatch {
             // The answers of the other connections are still sent.
             log.warn(
                     "{}: connection closed after an internal error",
-                    connection.facts().remoteAddress(),
+                    connection.client().remoteAddress(),
                     e);
             connection.closeNow();
         }

@@ -28,16 +28,16 @@ final class ConnectionNames {
     private static final int DNS_NAME = 2;
 
     private final SSLSession session;
-    private final byte[] named;
+    private final byte[] serverName;
     /** The host that was last found in the certificate. Most requests are for the same host. */
-    private byte[] covered;
+    private byte[] lastCoveredHost;
 
     private @Nullable List<String> names;
 
-    private ConnectionNames(SSLSession session, byte[] named) {
+    private ConnectionNames(SSLSession session, byte[] serverName) {
         this.session = session;
-        this.named = named;
-        this.covered = named;
+        this.serverName = serverName;
+        this.lastCoveredHost = serverName;
     }
 
     /** Returns the names of a channel. Returns null if it has no TLS or the client sent no server name. */
@@ -61,7 +61,7 @@ final class ConnectionNames {
      * @param host in lower case; the array is retained
      */
     boolean covers(byte[] host) {
-        if (Arrays.equals(covered, host) || Arrays.equals(named, host)) {
+        if (Arrays.equals(lastCoveredHost, host) || Arrays.equals(serverName, host)) {
             return true;
         }
         String text = new String(host, StandardCharsets.ISO_8859_1);
@@ -69,7 +69,7 @@ final class ConnectionNames {
         String wildcard = dot < 0 ? null : "*".concat(text.substring(dot));
         for (String name : names()) {
             if (name.equals(text) || name.equals(wildcard)) {
-                covered = host;
+                lastCoveredHost = host;
                 return true;
             }
         }
@@ -80,8 +80,8 @@ final class ConnectionNames {
         List<String> known = names;
         if (known == null) {
             Certificate[] local = session.getLocalCertificates();
-            known = local != null && local.length > 0 && local[0] instanceof X509Certificate own
-                    ? dnsNames(own)
+            known = local != null && local.length > 0 && local[0] instanceof X509Certificate certificate
+                    ? dnsNames(certificate)
                     : List.of();
             names = known;
         }

@@ -64,6 +64,7 @@ final class ContentSender {
             int sent = stream.send(window);
             window -= sent;
             ResponseContent content = stream.content();
+            // True if a window limited the length of the frame.
             boolean cut = !content.isEmpty() && (window == 0 || content.window() <= 0);
             frames.sentFrame(sent, cut);
             stream.wakeExchange();

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameProcessor implements FrameReader.Receiver {
     /**
-     * If a flow-control window of the client cut a sent DATA frame short, the frame allows the client more control
-     * frames only from this length on, in bytes. See {@link #sentFrame}.
+     * Minimum length in bytes of a sent DATA frame that allows the client more control frames, if a flow-control window
+     * has limited the length of the frame. See {@link #sentFrame}.
      */
     private static final int CUT_FRAME_BYTES_MIN = 512;
     /**
@@ -38,6 +38,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int receiveWindow = Frames.WINDOW_DEFAULT;
     private int receiveWindowMax = Frames.WINDOW_DEFAULT;
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
+    /** True once the client has sent a SETTINGS frame. */
     private boolean anySettings;
     private int settingsInFrame;
     /** True if the current DATA frame has contained a byte of content. */
@@ -99,12 +100,12 @@ final class FrameProcessor implements FrameReader.Receiver {
             throws Http2Exception {
         StreamTable streams = connection.streams();
         Http2Settings settings = connection.settings();
-        Http2Stream known = streams.get(streamId);
+        Http2Stream existing = streams.get(streamId);
         RequestFields fields = shared.fields();
-        fields.begin(settings.headerListMax(), known != null);
-        if (known != null) {
+        fields.begin(settings.headerListMax(), existing != null);
+        if (existing != null) {
             hpack.decode(block, 0, length, fields);
-            onTrailers(known, fields, endStream);
+            onTrailers(existing, fields, endStream);
             return;
         }
         if ((streamId & 1) == 0) {

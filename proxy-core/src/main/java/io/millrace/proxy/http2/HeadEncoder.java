@@ -188,6 +188,7 @@ public final class HeadEncoder {
                     fields.valueEnd(line),
                     false);
             if (isSensitive(fields, line)) {
+                // A literal that no hop may add to a dynamic table (RFC 7541 s6.2.3).
                 block[first] |= 0x10;
             }
         }
@@ -245,6 +246,7 @@ public final class HeadEncoder {
     private void begin(boolean withoutTable) {
         length = 0;
         if (withoutTable) {
+            // Sets the size of the dynamic table to 0 (RFC 7541 s6.3).
             block[length++] = 0x20;
         }
     }

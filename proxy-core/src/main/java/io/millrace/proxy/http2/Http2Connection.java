@@ -50,7 +50,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private static final int DISCARDED_BYTES_MAX = 1024 * 1024;
 
     private final Http2Loop shared;
-    private final ClientConnection facts;
+    private final ClientConnection client;
     private final StreamTable streams = new StreamTable();
     private final Http2Deadlines deadlines = new Http2Deadlines();
     private final GracefulShutdown shutdown = new GracefulShutdown();
@@ -62,8 +62,9 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private ContentSender sender;
     private ClientPace pace;
     /** The beginning of an incomplete frame; owned. */
-    private @Nullable ByteBuf rest;
+    private @Nullable ByteBuf incompleteFrame;
 
+    /** The hosts for which the client may use this connection; null if every host is allowed. */
     private @Nullable ConnectionNames names;
     /** Position in the {@link ConnectionSet}; negative while this connection is not registered. */
     private int slot = -1;
@@ -79,9 +80,9 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean tableUpdateDue;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call
-    Http2Connection(Http2Loop shared, ClientConnection facts) {
+    Http2Connection(Http2Loop shared, ClientConnection client) {
         this.shared = shared;
-        this.facts = facts;
+        this.client = client;
         this.frames = new FrameProcessor(this, shared);
         this.reader = new FrameReader(frames, shared.block());
     }
@@ -126,8 +127,10 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             discard(bytes);
             return;
         }
-        ByteBuf in = rest == null ? bytes : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(alloc(), rest, bytes);
-        rest = null;
+        ByteBuf in = incompleteFrame == null
+                ? bytes
+                : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(alloc(), incompleteFrame, bytes);
+        incompleteFrame = null;
         output.beginRead();
         try {
             read(in);
@@ -176,7 +179,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /** Copies an incomplete frame to a buffer of its size, because receive buffers are large. Takes ownership. */
     private void keep(ByteBuf in) {
         if (in.isReadable() && !closing) {
-            rest = alloc().buffer(in.readableBytes() + Frames.HEADER_BYTES).writeBytes(in);
+            incompleteFrame = alloc().buffer(in.readableBytes() + Frames.HEADER_BYTES).writeBytes(in);
         }
         in.release();
     }
@@ -191,8 +194,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /** Reads from the client only while it receives the bytes that are sent to it. */
     private void regulateReading() {
         if (!closing) {
-            boolean wanted = ctx.channel().isWritable() || output.unsent() < UNSENT_BYTES_MAX;
-            ctx.channel().config().setAutoRead(wanted);
+            boolean shouldRead = ctx.channel().isWritable() || output.unsent() < UNSENT_BYTES_MAX;
+            ctx.channel().config().setAutoRead(shouldRead);
         }
     }
 
@@ -310,7 +313,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         if (closing) {
             return;
         }
-        log.debug("{}: {}: {}", facts, error.code(), error.getMessage());
+        log.debug("{}: {}: {}", client, error.code(), error.getMessage());
         shared.parts().events().onFault(error.fault());
         Frames.goAway(output.reserve(GracefulShutdown.GOAWAY_BYTES), shutdown.lastId(streams.lastId()), error.code());
         failed = true;
@@ -366,8 +369,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
         releaseStreams();
         output.drop();
-        ReferenceCountUtil.release(rest);
-        rest = null;
+        ReferenceCountUtil.release(incompleteFrame);
+        incompleteFrame = null;
     }
 
     @Override
@@ -428,7 +431,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
      */
     private boolean endIfPartTooLate(Http2Settings settings, long nowNanos) {
         boolean inBlock = reader.isInBlock();
-        boolean partial = !prefaceSeen || inBlock || (rest != null && !reader.isInData());
+        boolean partial = !prefaceSeen || inBlock || (incompleteFrame != null && !reader.isInData());
         boolean late = deadlines.isPartLate(partial, inBlock, nowNanos, settings.headerTimeoutNanos());
         if (late) {
             end(Http2Exception.connection(
@@ -518,6 +521,6 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     @Override
     public ClientConnection client() {
-        return facts;
+        return client;
     }
 }

@@ -23,8 +23,9 @@ final class Http2FastStream implements ClientStream {
     private final HeadEncoder encoder;
 
     private ByteBuf out = Unpooled.EMPTY_BUFFER;
-    private ClientConnection facts;
+    private ClientConnection client;
     private int id;
+    /** Position in the buffer at which the response begins. */
     private int start;
     private int window;
     private boolean tableUpdate;
@@ -32,9 +33,9 @@ final class Http2FastStream implements ClientStream {
     private int lastFlags;
 
     private int sent;
-    private @Nullable ByteBuf rest;
+    private @Nullable ByteBuf unsentContent;
 
-    @SuppressWarnings("NullAway.Init") // facts are set by begin, before any other call
+    @SuppressWarnings("NullAway.Init") // client is set by begin, before any other call
     Http2FastStream(EventExecutor loop, ByteBufAllocator allocator, HeadEncoder encoder) {
         this.loop = loop;
         this.allocator = allocator;
@@ -51,7 +52,7 @@ final class Http2FastStream implements ClientStream {
     void begin(ByteBuf buffer, ClientConnection connection, int streamId, int clientWindow, boolean withoutTable) {
         end();
         out = buffer;
-        facts = connection;
+        client = connection;
         id = streamId;
         start = buffer.writerIndex();
         window = clientWindow;
@@ -62,8 +63,8 @@ final class Http2FastStream implements ClientStream {
     /** Releases the content that exceeded the windows, and drops the reference to the buffer. */
     void end() {
         out = Unpooled.EMPTY_BUFFER;
-        ByteBuf unsent = rest;
-        rest = null;
+        ByteBuf unsent = unsentContent;
+        unsentContent = null;
         if (unsent != null) {
             unsent.release();
         }
@@ -89,9 +90,9 @@ final class Http2FastStream implements ClientStream {
      * Returns the content that exceeded the client's windows; null if there is none. Passes ownership to the caller.
      */
     @Nullable
-    ByteBuf takeRest() {
-        ByteBuf unsent = rest;
-        rest = null;
+    ByteBuf takeUnsentContent() {
+        ByteBuf unsent = unsentContent;
+        unsentContent = null;
         return unsent;
     }
 
@@ -107,7 +108,7 @@ final class Http2FastStream implements ClientStream {
 
     @Override
     public ClientConnection connection() {
-        return facts;
+        return client;
     }
 
     @Override
@@ -144,15 +145,15 @@ final class Http2FastStream implements ClientStream {
             direct -= frame;
             sent += frame;
         }
-        int left = index + length - at;
-        if (left > 0) {
-            rest = allocator.directBuffer(left, left).writeBytes(content, at, left);
+        int unsentBytes = index + length - at;
+        if (unsentBytes > 0) {
+            unsentContent = allocator.directBuffer(unsentBytes, unsentBytes).writeBytes(content, at, unsentBytes);
         }
     }
 
     @Override
     public void finish() {
-        if (rest == null) {
+        if (unsentContent == null) {
             out.setByte(lastFlags, out.getByte(lastFlags) | Frames.END_STREAM);
         }
     }
@@ -172,7 +173,7 @@ final class Http2FastStream implements ClientStream {
 
     @Override
     public long bytesSent() {
-        ByteBuf unsent = rest;
+        ByteBuf unsent = unsentContent;
         return (long) out.writerIndex() - start + (unsent == null ? 0 : unsent.readableBytes());
     }
 }

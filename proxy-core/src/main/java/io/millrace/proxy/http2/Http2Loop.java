@@ -53,9 +53,9 @@ public final class Http2Loop implements ClientProtocol {
     }
 
     @Override
-    public void serve(Channel channel, ClientConnection facts) {
+    public void serve(Channel channel, ClientConnection client) {
         parts.events().onConnection();
-        channel.pipeline().addLast(new Http2Connection(this, facts));
+        channel.pipeline().addLast(new Http2Connection(this, client));
     }
 
     Parts parts() {

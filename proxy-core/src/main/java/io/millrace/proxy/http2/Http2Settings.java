@@ -7,8 +7,8 @@ package io.millrace.proxy.http2;
  * <p>Immutable.
  *
  * @param streamsMax limit of concurrent requests on one connection; further requests are refused with REFUSED_STREAM
- * @param headerListMax size limit of a field section, counted as in RFC 9113 s6.5.2; a larger request is answered
- *     with 431
+ * @param headerListMax size limit of a field section in bytes, counted as in RFC 9113 s6.5.2; a larger request is
+ *     answered with 431
  * @param resetsMax limit of requests that a client resets within 30 s; more resets end the connection
  * @param streamFaultsMax limit of streams that end by a fault of the client within 30 s; more faults end the
  *     connection

@@ -168,9 +168,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     /** Checks the deadlines of the request. Call once per tick (the periodic check of all connections). */
     void onTick(long nowNanos, Http2Settings settings) {
-        ClientTunnel joined = tunnel;
-        if (joined != null) {
-            joined.onTick(nowNanos);
+        ClientTunnel currentTunnel = tunnel;
+        if (currentTunnel != null) {
+            currentTunnel.onTick(nowNanos);
         } else if (!responseEnded && handler != null) {
             request.onTick(nowNanos, settings);
         }
@@ -261,9 +261,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     /** Closes a tunnel because this proxy stops. */
     void stopTunnel() {
-        ClientTunnel joined = tunnel;
-        if (joined != null) {
-            joined.close();
+        ClientTunnel currentTunnel = tunnel;
+        if (currentTunnel != null) {
+            currentTunnel.close();
         }
     }
 
@@ -324,8 +324,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             // The last DATA frame, or the trailers after it, ends the stream.
             return;
         }
-        boolean inHead = contentWritten == 0 && trailers == null;
-        if (inHead && connection.output().addFlags(headPosition, bytesBeforeHead, Frames.END_STREAM)) {
+        boolean isHeadOnly = contentWritten == 0 && trailers == null;
+        if (isHeadOnly && connection.output().addFlags(headPosition, bytesBeforeHead, Frames.END_STREAM)) {
             endSent();
         } else {
             sendEnd();
@@ -435,12 +435,12 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /** Sends the content that {@link Http2FastStream} could not send within the client's windows. Takes ownership. */
-    void drain(ByteBuf rest) {
+    void drain(ByteBuf unsent) {
         headWritten = true;
         responseEnded = true;
         request.endWithoutContent();
-        int length = rest.readableBytes();
-        content.add(rest);
+        int length = unsent.readableBytes();
+        content.add(unsent);
         connection.sender().addQueuedBytes(length);
         connection.sender().schedule(this);
     }

@@ -18,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Owns content that the exchange has not read yet. Confined to one event loop.
  */
 final class RequestContent {
+    /** Minimum initial size in bytes of the buffer for content that waits for the exchange. */
     private static final int WAITING_BYTES_FIRST = 1024;
 
     private final Http2Stream stream;
     private final Http2Connection connection;
     private final ReceiveWindow window = new ReceiveWindow();
     private final ContentRate rate = new ContentRate();
+    /** The announced length in bytes; {@link RequestReceiver#CHUNKED} if the client announced none. */
     private long length = RequestReceiver.CHUNKED;
     private long received;
     private boolean ended;
@@ -34,6 +36,7 @@ final class RequestContent {
 
     private boolean awaitsContinue;
     private boolean continued;
+    /** Time of the first tick without new content; 0 if content has arrived since the last tick. */
     private long idleSinceNanos;
 
     RequestContent(Http2Stream stream, Http2Connection connection) {
@@ -122,7 +125,7 @@ final class RequestContent {
         buffer.writeBytes(in, index, count);
     }
 
-    /** Sets whether the exchange accepts content. Other content is kept here until the exchange accepts it. */
+    /** Sets whether the exchange accepts content. While it accepts none, arriving content is kept here. */
     void read(boolean on) {
         reading = on;
         if (on) {

@@ -83,26 +83,33 @@ final class RequestFields implements HpackDecoder.Receiver {
     private static final FieldName WEBSOCKET_KEY = FieldName.of("Sec-WebSocket-Key");
     private static final byte[] HOST = "host".getBytes(StandardCharsets.US_ASCII);
 
-    private final RecentHost plainHost = new RecentHost(false);
-    private final RecentHost secureHost = new RecentHost(true);
+    private final RecentHost httpHost = new RecentHost(false);
+    private final RecentHost httpsHost = new RecentHost(true);
     private final FieldSection fields = FieldSection.reusable(32);
+    /** The fields of the block as HTTP/1.1 field lines. Grows if needed. */
     private byte[] lines = new byte[4096];
+    /** Number of bytes used in {@link #lines}. */
     private int length;
+    /** The values of the pseudo-fields, one after the other. Grows if needed. */
     private byte[] pseudo = new byte[1024];
     private int pseudoLength;
     private final int[] pseudoStart = new int[PSEUDO_FIELDS];
     private final int[] pseudoEnd = new int[PSEUDO_FIELDS];
     private byte[] cookies = new byte[1024];
     private int cookiesLength;
+    /** The buffer for text that the HPACK decoder decodes. */
     private byte[] text = new byte[4096];
 
+    /** Size of the fields received so far, counted as in RFC 9113 s6.5.2. */
     private int listBytes;
     private int listBytesMax;
     private boolean trailers;
+    /** True once the block has contained a field that is not a pseudo-field. */
     private boolean regularSeen;
     private boolean tooLarge;
     private @Nullable String malformed;
     private @Nullable BadRequest refused;
+    /** See {@link #isPlain}. */
     private boolean plain;
     /** True if the request is an extended CONNECT (RFC 8441). */
     private boolean extended;
@@ -161,19 +168,19 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
-        int which = pseudo(name, nameStart, nameLength);
-        if (which == UNKNOWN || regularSeen || trailers) {
+        int pseudoField = pseudo(name, nameStart, nameLength);
+        if (pseudoField == UNKNOWN || regularSeen || trailers) {
             malformed = "a pseudo-field is unknown, in trailers, or after a regular field";
-        } else if (pseudoStart[which] >= 0) {
+        } else if (pseudoStart[pseudoField] >= 0) {
             malformed = "a repeated pseudo-field";
         } else {
             if (pseudoLength + valueLength > pseudo.length) {
                 pseudo = Arrays.copyOf(pseudo, Math.max(2 * pseudo.length, pseudoLength + valueLength));
             }
             System.arraycopy(value, valueStart, pseudo, pseudoLength, valueLength);
-            pseudoStart[which] = pseudoLength;
+            pseudoStart[pseudoField] = pseudoLength;
             pseudoLength += valueLength;
-            pseudoEnd[which] = pseudoLength;
+            pseudoEnd[pseudoField] = pseudoLength;
         }
     }
 
@@ -216,8 +223,9 @@ final class RequestFields implements HpackDecoder.Receiver {
         }
     }
 
-    private static boolean equals(byte[] wanted, byte[] name, int start, int nameLength) {
-        return nameLength == wanted.length && Arrays.equals(wanted, 0, wanted.length, name, start, start + nameLength);
+    private static boolean equals(byte[] expected, byte[] name, int start, int nameLength) {
+        return nameLength == expected.length
+                && Arrays.equals(expected, 0, expected.length, name, start, start + nameLength);
     }
 
     private void addHost() {
@@ -227,12 +235,12 @@ final class RequestFields implements HpackDecoder.Receiver {
         }
     }
 
-    private void addLine(byte[] line, byte[] value, int valueStart, int valueLength) {
-        ensure(line.length + valueLength + 2);
+    private void addLine(byte[] lineStart, byte[] value, int valueStart, int valueLength) {
+        ensure(lineStart.length + valueLength + 2);
         int at = length;
-        System.arraycopy(line, 0, lines, at, line.length);
-        System.arraycopy(value, valueStart, lines, at + line.length, valueLength);
-        endLine(at, at + line.length - 2, at + line.length + valueLength);
+        System.arraycopy(lineStart, 0, lines, at, lineStart.length);
+        System.arraycopy(value, valueStart, lines, at + lineStart.length, valueLength);
+        endLine(at, at + lineStart.length - 2, at + lineStart.length + valueLength);
     }
 
     private void endLine(int nameStart, int nameEnd, int valueEnd) {
@@ -306,16 +314,16 @@ final class RequestFields implements HpackDecoder.Receiver {
         return length == 0 || !(FieldLexer.isSpace(value[start]) || FieldLexer.isSpace(value[start + length - 1]));
     }
 
-    private boolean has(int which) {
-        return pseudoStart[which] >= 0;
+    private boolean has(int pseudoField) {
+        return pseudoStart[pseudoField] >= 0;
     }
 
-    private int start(int which) {
-        return pseudoStart[which];
+    private int start(int pseudoField) {
+        return pseudoStart[pseudoField];
     }
 
-    private int end(int which) {
-        return pseudoEnd[which];
+    private int end(int pseudoField) {
+        return pseudoEnd[pseudoField];
     }
 
     /** Returns true if the section exceeds the limit. Fields beyond the limit are not stored. */
@@ -501,7 +509,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         int to = end(PATH);
         boolean sameScheme = FieldLexer.equalsIgnoreCase(pseudo, start(SCHEME), end(SCHEME), secure ? "https" : "http");
         if (sameScheme) {
-            return TargetUri.parse(method, pseudo, from, to, fields, 1, secure ? secureHost : plainHost);
+            return TargetUri.parse(method, pseudo, from, to, fields, 1, secure ? httpsHost : httpHost);
         }
         return otherScheme(method, from, to, secure);
     }
@@ -530,10 +538,10 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     /** Returns a copy of the head with its own bytes. */
     RequestHead withOwnBytes(RequestHead view) {
-        FieldSection own = fields.over(Arrays.copyOf(lines, length), 0, 0, length);
+        FieldSection copy = fields.over(Arrays.copyOf(lines, length), 0, 0, length);
         return view.method() == Method.OTHER
-                ? RequestHead.ofHttp2(view.methodName(), view.target(), own)
-                : RequestHead.ofHttp2(view.method(), view.target(), own);
+                ? RequestHead.ofHttp2(view.methodName(), view.target(), copy)
+                : RequestHead.ofHttp2(view.method(), view.target(), copy);
     }
 
     private static boolean isHostProblem(TargetProblem problem) {

@@ -112,14 +112,14 @@ final class RequestOpener {
             return decided;
         }
         connection.sender().sentUnscheduled(stream.sent());
-        ByteBuf rest = stream.takeRest();
+        ByteBuf unsent = stream.takeUnsentContent();
         if (stream.sent() > 0) {
-            connection.frames().sentFrame(stream.sent(), rest != null);
+            connection.frames().sentFrame(stream.sent(), unsent != null);
         }
-        if (rest != null) {
+        if (unsent != null) {
             Http2Stream waiting = new Http2Stream(connection, streamId, sendWindow - stream.sent());
             connection.streams().put(waiting);
-            waiting.drain(rest);
+            waiting.drain(unsent);
         }
         stream.end();
         return null;

@@ -9,14 +9,15 @@ package io.millrace.proxy.http2;
 final class StreamLimit {
     private int announced;
     private int inForce;
-    private int unacknowledged;
+    /** Number of SETTINGS frames with a limit that the client has not acknowledged. */
+    private int unacknowledgedFrames;
     private boolean anyAcknowledged;
 
     /** Records a limit that was announced by SETTINGS. */
     void announce(int streams) {
         announced = streams;
         inForce = Math.max(inForce, streams);
-        unacknowledged++;
+        unacknowledgedFrames++;
     }
 
     /** The limit that was announced last. */
@@ -27,10 +28,10 @@ final class StreamLimit {
     /** Records that the client acknowledged SETTINGS. */
     void onAcknowledgement() {
         anyAcknowledged = true;
-        if (unacknowledged > 0) {
-            unacknowledged--;
+        if (unacknowledgedFrames > 0) {
+            unacknowledgedFrames--;
         }
-        if (unacknowledged == 0) {
+        if (unacknowledgedFrames == 0) {
             inForce = announced;
         }
     }

@@ -30,8 +30,8 @@ final class StreamPriority {
 
     /** Reads the value of a Priority field. Missing or malformed members get their defaults. */
     void read(byte[] bytes, int from, int to) {
-        int wanted = URGENCY_DEFAULT;
-        boolean parts = false;
+        int newUrgency = URGENCY_DEFAULT;
+        boolean newIncremental = false;
         int at = from;
         while (at < to) {
             int end = at;
@@ -44,16 +44,16 @@ final class StreamPriority {
             int length = memberLength(bytes, at, end);
             if (length == 3 && bytes[at] == 'u' && bytes[at + 1] == '=') {
                 int value = bytes[at + 2] - '0';
-                wanted = value >= 0 && value < URGENCIES ? value : wanted;
+                newUrgency = value >= 0 && value < URGENCIES ? value : newUrgency;
             } else if (length >= 1 && bytes[at] == 'i') {
                 boolean isTrue = length == 1 || (length == 4 && bytes[at + 1] == '=' && bytes[at + 3] == '1');
                 boolean isFalse = length == 4 && bytes[at + 1] == '=' && bytes[at + 3] == '0';
-                parts = isTrue || (parts && !isFalse);
+                newIncremental = isTrue || (newIncremental && !isFalse);
             }
             at = end + 1;
         }
-        urgency = wanted;
-        incremental = parts;
+        urgency = newUrgency;
+        incremental = newIncremental;
     }
 
     /** Reads the value of a PRIORITY_UPDATE frame. The buffer is borrowed. */

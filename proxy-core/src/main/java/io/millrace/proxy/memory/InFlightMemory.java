@@ -22,9 +22,13 @@ public final class InFlightMemory {
     /** Above the minimum, {@link #windowBytes} is the number of free bytes divided by this number. */
     static final int FREE_BYTES_PER_WINDOW_BYTE = 256;
 
+    /** Minimum of the default budget. */
     private static final long BUDGET_BYTES_MIN = 4L << 20;
+    /** Minimum of {@link #batchBytes}. */
     private static final long BATCH_BYTES_MIN = 256L << 10;
+    /** Maximum of {@link #batchBytes}. */
     private static final long BATCH_BYTES_MAX = 4L << 20;
+    /** Between the minimum and the maximum, {@link #batchBytes} is the budget divided by this number. */
     private static final int BATCHES_PER_BUDGET = 64;
 
     /** The measured values. Called by any event loop. */

@@ -15,6 +15,7 @@ public final class FrameOutput {
     /** Content of up to this many bytes is copied after its frame header. */
     private static final int JOINED_BYTES_MAX = 4096;
 
+    /** Minimum initial size of the buffer in bytes. */
     private static final int BUFFER_BYTES = 2048;
     /** Buffer size in bytes at which frames are written to the channel before the end of the iteration. */
     private static final int COLLECTED_BYTES_MAX = 64 * 1024;

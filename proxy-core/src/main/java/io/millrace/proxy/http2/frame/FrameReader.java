@@ -78,6 +78,7 @@ public final class FrameReader {
     /** True within a DATA frame, which the next fields describe. */
     private boolean inData;
 
+    /** True if the rest of the DATA frame is ignored, because its stream has failed. */
     private boolean dataDropped;
     private int dataStream;
     private int dataLeft;
@@ -135,6 +136,7 @@ public final class FrameReader {
         int flags = in.getUnsignedByte(at + 4);
         int streamId = in.getInt(at + 5) & Integer.MAX_VALUE;
         check(length, type, streamId);
+        // Content is passed on as it arrives, so only the padding length of a DATA frame must have arrived.
         int payloadBytesNeeded = type == Frames.DATA ? ((flags & Frames.PADDED) == 0 || length == 0 ? 0 : 1) : length;
         if (in.readableBytes() < Frames.HEADER_BYTES + payloadBytesNeeded) {
             return false;
@@ -275,19 +277,19 @@ public final class FrameReader {
             throws Http2Exception {
         requireStream(streamId, "HEADERS on stream 0");
         int from = at;
-        int left = length;
+        int bytesLeft = length;
         int padding = 0;
         if ((flags & Frames.PADDED) != 0) {
-            if (left < 1) {
+            if (bytesLeft < 1) {
                 throw size("HEADERS without its padding length");
             }
             padding = in.getUnsignedByte(from);
             from++;
-            left--;
+            bytesLeft--;
         }
         Http2Exception error = null;
         if ((flags & Frames.WITH_PRIORITY) != 0) {
-            if (left < 5) {
+            if (bytesLeft < 5) {
                 throw size("HEADERS without its priority fields");
             }
             if ((in.getInt(from) & Integer.MAX_VALUE) == streamId) {
@@ -295,16 +297,16 @@ public final class FrameReader {
                         streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "a stream that depends on itself");
             }
             from += 5;
-            left -= 5;
+            bytesLeft -= 5;
         }
-        if (padding > left) {
+        if (padding > bytesLeft) {
             throw protocol("padding longer than its frame");
         }
-        left -= padding;
+        bytesLeft -= padding;
         boolean endsStream = (flags & Frames.END_STREAM) != 0;
         if ((flags & Frames.END_HEADERS) != 0) {
-            in.getBytes(from, block.bytes, 0, left);
-            receiver.onHeaders(streamId, block.bytes, left, endsStream, error);
+            in.getBytes(from, block.bytes, 0, bytesLeft);
+            receiver.onHeaders(streamId, block.bytes, bytesLeft, endsStream, error);
             return;
         }
         blockStream = streamId;
@@ -312,7 +314,7 @@ public final class FrameReader {
         blockError = error;
         blockLength = 0;
         smallFrames = 0;
-        append(in, from, left, blockBytesMax);
+        append(in, from, bytesLeft, blockBytesMax);
     }
 
     private void continuation(ByteBuf in, int at, int length, int flags, int streamId, int blockBytesMax)
@@ -398,15 +400,15 @@ public final class FrameReader {
         receiver.onWindowUpdate(streamId, increment);
     }
 
-    private static void requireStream(int streamId, String otherwise) throws Http2Exception {
+    private static void requireStream(int streamId, String problem) throws Http2Exception {
         if (streamId == 0) {
-            throw protocol(otherwise);
+            throw protocol(problem);
         }
     }
 
-    private static void requireConnection(int streamId, String otherwise) throws Http2Exception {
+    private static void requireConnection(int streamId, String problem) throws Http2Exception {
         if (streamId != 0) {
-            throw protocol(otherwise);
+            throw protocol(problem);
         }
     }
 

@@ -15,8 +15,11 @@ public final class HpackDecoder {
     /** Size of the dynamic table that peers may use: the default of SETTINGS_HEADER_TABLE_SIZE. */
     public static final int TABLE_BYTES_MAX = 4096;
 
+    /** Bytes counted for each entry in addition to its name and value (RFC 7541 s4.1). */
     private static final int ENTRY_OVERHEAD = 32;
+    /** Number of slots for entries that the first entry allocates; a power of two. */
     private static final int ENTRIES_AT_FIRST = 16;
+    /** Limit of a decoded integer, far above any valid length or index. */
     private static final int INTEGER_MAX = 1 << 24;
     private static final byte[] NOTHING = {};
     private static final byte[][] NO_ENTRIES = {};
@@ -38,11 +41,15 @@ public final class HpackDecoder {
     private byte[][] entries = NO_ENTRIES;
 
     private int[] nameLengths = NO_LENGTHS;
+    /** Slot of the newest entry. */
     private int newest;
+    /** Number of entries. */
     private int count;
+    /** Size of the table, with {@link #ENTRY_OVERHEAD} for each entry. */
     private int bytes;
     private int bytesMax = TABLE_BYTES_MAX;
 
+    /** The block that is being decoded. */
     private byte[] in = NOTHING;
     private int position;
     private int end;

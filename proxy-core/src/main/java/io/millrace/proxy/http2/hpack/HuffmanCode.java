@@ -10,10 +10,14 @@ public final class HuffmanCode {
     /** Result of {@link #decode} for bytes that are not valid Huffman code. */
     public static final int MALFORMED = -1;
 
+    /** The symbol for the end of the string. The symbols below it are the byte values. */
     private static final int EOS = 256;
+    /** Length of the longest code in bits. */
     private static final int LONGEST = 30;
+    /** Number of states of the decoder: the inner nodes of the tree of codes. */
     private static final int STATES = 256;
 
+    /** Length in bits of the code of each symbol. */
     private static final byte[] LENGTHS = {
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
         28, 28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
@@ -28,9 +32,12 @@ public final class HuffmanCode {
         26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30
     };
 
+    /** The code of each symbol. */
     private static final int[] CODES = new int[EOS + 1];
 
+    /** Flag of a transition that decodes a byte. */
     private static final int EMITS = 1 << 16;
+    /** Flag of a transition for invalid code. */
     private static final int FAILS = 1 << 17;
 
     /**

@@ -13,6 +13,7 @@ public final class StaticTable {
     /** Number of entries. Indices begin at 1. */
     public static final int SIZE = 61;
 
+    // The index of the first entry of each name.
     public static final int AUTHORITY = 1;
     public static final int METHOD = 2;
     public static final int PATH = 4;
