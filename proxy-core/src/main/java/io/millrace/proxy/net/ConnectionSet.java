@@ -106,9 +106,12 @@ public final class ConnectionSet {
 
     private final Runnable runLate = this::runLateTasks;
     private boolean lateQueued;
+    /** True once a drain has begun. */
     private boolean draining;
     private boolean closingAfterAnswers;
+    /** True once the drain has told every connection to end. */
     private boolean allDraining;
+    /** True once the grace period of idle connections has ended. */
     private boolean closesIdle;
 
     @Nullable
@@ -160,7 +163,7 @@ public final class ConnectionSet {
         lateQueued = false;
         try {
             // Tasks that these tasks add wait for the next iteration, so that a fast reader cannot keep the loop busy.
-            for (int left = lateTasks.size(); left > 0; left--) {
+            for (int remaining = lateTasks.size(); remaining > 0; remaining--) {
                 lateTasks.remove().run();
             }
         } finally {
@@ -260,10 +263,10 @@ public final class ConnectionSet {
     }
 
     /** Replaces a member by another member for the same connection. The old member must be in the set. */
-    public void replace(Member old, Member with) {
+    public void replace(Member old, Member replacement) {
         int slot = old.slot();
-        members.set(slot, with);
-        with.slot(slot);
+        members.set(slot, replacement);
+        replacement.slot(slot);
         old.slot(-1);
     }
 
@@ -350,8 +353,8 @@ public final class ConnectionSet {
     }
 
     /** Sets whether every connection, including new ones, ends after its next response. Idle connections stay open. */
-    public void closeAfterAnswers(boolean wanted) {
-        closingAfterAnswers = wanted;
+    public void closeAfterAnswers(boolean enabled) {
+        closingAfterAnswers = enabled;
     }
 
     /** Returns true if connections end after their current request, at the latest after the grace period. */
@@ -385,9 +388,9 @@ public final class ConnectionSet {
     }
 
     /** Calls a member. Logs an exception and returns false, so that the other members are still called. */
-    private static boolean callSafely(Member member, Consumer<Member> what) {
+    private static boolean callSafely(Member member, Consumer<Member> action) {
         try {
-            what.accept(member);
+            action.accept(member);
             return true;
         } catch (RuntimeException e) {
             log.error("an internal error occurred while a connection ended", e);

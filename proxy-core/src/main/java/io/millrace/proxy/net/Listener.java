@@ -83,6 +83,7 @@ public final class Listener {
                     listener.channels.add(channel);
                     setTransparent(channel, address, served.transparency());
                     listener.accept(channel, served);
+                    // If port 0 is configured, all loops bind the port that the kernel chose for the first one.
                     next = (InetSocketAddress) channel.localAddress();
                 }
             } else {

@@ -53,7 +53,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
         @Override
         public long submit(IoOps ops) {
-            return inEpoll.submit(ops instanceof EpollIoOps some && some.value() == 0 ? ERRORS_ONLY : ops);
+            return inEpoll.submit(ops instanceof EpollIoOps epollOps && epollOps.value() == 0 ? ERRORS_ONLY : ops);
         }
 
         @Override

@@ -42,6 +42,7 @@ final class PlainAcceptor implements EpollIoHandle {
 
     private final EventLoop loop;
     private final Socket listening;
+    /** The local address of every accepted connection; null if it may differ between connections. */
     private final @Nullable InetSocketAddress bound;
     private final PlainReceiver receiver;
     private final ChannelInitializer<Channel> initializer;

@@ -55,13 +55,14 @@ public final class PlainSocket implements EpollIoHandle {
     private static final EpollIoOps READING =
             EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP).with(EpollIoOps.EPOLLET);
 
+    /** The events that report the end of the input or an error. */
     private static final EpollIoOps ENDS = EpollIoOps.EPOLLRDHUP.with(EpollIoOps.EPOLLERR);
 
     private final EventLoop loop;
     private final Socket socket;
     private @Nullable Handler handler;
     private @Nullable IoRegistration registration;
-    private boolean owner = true;
+    private boolean ownsDescriptor = true;
 
     PlainSocket(EventLoop loop, Socket socket) {
         this.loop = loop;
@@ -177,7 +178,7 @@ public final class PlainSocket implements EpollIoHandle {
         leaveLoop();
         try {
             SocketChannel channel = new EpollSocketChannel(socket.intValue());
-            owner = false;
+            ownsDescriptor = false;
             return channel;
         } catch (RuntimeException e) {
             close();
@@ -201,7 +202,7 @@ public final class PlainSocket implements EpollIoHandle {
     @Override
     public void handle(IoRegistration from, IoEvent event) {
         Handler current = handler;
-        if (owner && current != null && event instanceof EpollIoEvent epoll) {
+        if (ownsDescriptor && current != null && event instanceof EpollIoEvent epoll) {
             current.onReadable((epoll.ops().value() & ENDS.value()) != 0);
         }
     }
@@ -209,10 +210,10 @@ public final class PlainSocket implements EpollIoHandle {
     /** Closes the connection, if this socket still owns it. */
     @Override
     public void close() {
-        if (!owner) {
+        if (!ownsDescriptor) {
             return;
         }
-        owner = false;
+        ownsDescriptor = false;
         try {
             socket.close();
         } catch (IOException e) {

@@ -23,8 +23,11 @@ public final class SendWatch {
     /** Time over which a client's rate is measured. */
     static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** Number of bytes that waited for the client at the last sample. */
     private long unsentBytes;
+    /** Time of the last sample at which the number of unsent bytes had changed, or was 0. */
     private long progressNanos = UNSET;
+    /** Time since which bytes have waited for the client without a break; {@link #UNSET} if none wait. */
     private long behindSinceNanos = UNSET;
     private long writtenBytes;
     /** Bytes that the client had accepted at the start of the current measuring window. */
@@ -37,6 +40,7 @@ public final class SendWatch {
     /** Bytes that wait for the client's flow control and are not written to the channel yet. */
     private long flowBlockedBytes;
 
+    /** True if the kernel was queried since the last sample. {@link #kernelProgressNanos} is the result. */
     private boolean kernelQueried;
     private long kernelProgressNanos;
 
@@ -100,16 +104,16 @@ public final class SendWatch {
 
     /** Time since the client last accepted bytes, as of the last sample. */
     public long silentNanos(Channel channel, long nowNanos) {
-        long own = nowNanos - progressNanos;
-        if (own < QUERY_KERNEL_NANOS || unsentBytes == flowBlockedBytes) {
+        long observedSilentNanos = nowNanos - progressNanos;
+        if (observedSilentNanos < QUERY_KERNEL_NANOS || unsentBytes == flowBlockedBytes) {
             // Bytes that wait for the client's flow-control window are not in the kernel.
-            return own;
+            return observedSilentNanos;
         }
         if (!kernelQueried) {
             kernelQueried = true;
             kernelProgressNanos = kernelProgress(channel, nowNanos);
         }
-        return Math.min(own, nowNanos - kernelProgressNanos);
+        return Math.min(observedSilentNanos, nowNanos - kernelProgressNanos);
     }
 
     /**

@@ -49,9 +49,9 @@ public final class TransparentSockets {
     }
 
     private static void set(Socket socket, boolean on) throws IOException {
-        int wanted = on ? 1 : 0;
-        if (socket.getIntOpt(SOL_IP, IP_TRANSPARENT) != wanted) {
-            socket.setIntOpt(SOL_IP, IP_TRANSPARENT, wanted);
+        int value = on ? 1 : 0;
+        if (socket.getIntOpt(SOL_IP, IP_TRANSPARENT) != value) {
+            socket.setIntOpt(SOL_IP, IP_TRANSPARENT, value);
         }
     }
 

@@ -144,11 +144,11 @@ public final class UnixAddress extends SocketAddress {
      */
     public void applyRights() throws IOException {
         try {
-            String wanted = owner;
-            if (wanted != null) {
-                int colon = wanted.indexOf(':');
-                String user = colon < 0 ? wanted : wanted.substring(0, colon);
-                String group = colon < 0 ? "" : wanted.substring(colon + 1);
+            String configuredOwner = owner;
+            if (configuredOwner != null) {
+                int colon = configuredOwner.indexOf(':');
+                String user = colon < 0 ? configuredOwner : configuredOwner.substring(0, colon);
+                String group = colon < 0 ? "" : configuredOwner.substring(colon + 1);
                 PosixFileAttributeView view =
                         Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
                 UserPrincipalLookupService names = path.getFileSystem().getUserPrincipalLookupService();

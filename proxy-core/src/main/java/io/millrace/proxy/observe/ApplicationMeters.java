@@ -170,14 +170,14 @@ public final class ApplicationMeters implements AutoCloseable {
 
     /** Removes the meters of a metric with these label values. */
     void withdraw(Metric family, Tags labels) {
-        Tags wanted = tags.and(labels);
+        Tags requiredTags = tags.and(labels);
         lock.lock();
         try {
             List<Meter.Id> gone = new ArrayList<>();
             for (Meter.Id id : meters.keySet()) {
                 // The registry may have added tags that are common to all of its meters.
                 if (id.getName().equals(family.metricName())
-                        && id.getTags().containsAll(wanted.stream().toList())) {
+                        && id.getTags().containsAll(requiredTags.stream().toList())) {
                     gone.add(id);
                 }
             }

@@ -31,8 +31,10 @@ public final class FaultLog {
     private final ConcurrentHashMap<String, Entry> entries = new ConcurrentHashMap<>();
     private final LongAdder total = new LongAdder();
 
+    /** The state of one kind of fault. */
     private static final class Entry {
         final AtomicLong loggedAtNanos;
+        /** Number of faults since the last line. */
         final LongAdder unlogged = new LongAdder();
 
         Entry(long nowNanos) {

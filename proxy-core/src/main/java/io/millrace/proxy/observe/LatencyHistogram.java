@@ -29,6 +29,7 @@ public final class LatencyHistogram {
     /** Index of the bucket for durations above the last bound. */
     private static final int OVERFLOW = BOUNDS_NANOS.length;
 
+    /** Index of the sum of all durations, in nanoseconds. */
     private static final int SUM = OVERFLOW + 1;
 
     /** Shortest time between two exemplars of a bucket. */

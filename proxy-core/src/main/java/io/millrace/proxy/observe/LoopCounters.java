@@ -16,6 +16,7 @@ public final class LoopCounters {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int COUNTERS = Counter.values().length;
 
+    /** Lowest status that counts as an error of a host. */
     private static final int ERROR_MIN = 500;
 
     /** Eight longs fill a cache line, so that the counters of two loops never share a line. */

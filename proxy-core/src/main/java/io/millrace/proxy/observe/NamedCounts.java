@@ -17,8 +17,8 @@ final class NamedCounts {
     void increment(String name) {
         LongAdder count = counts.get(name);
         if (count == null) {
-            String known = counts.size() < NAMES_MAX ? name : OTHERS;
-            count = counts.computeIfAbsent(known, n -> new LongAdder());
+            String countedName = counts.size() < NAMES_MAX ? name : OTHERS;
+            count = counts.computeIfAbsent(countedName, n -> new LongAdder());
         }
         count.increment();
     }

@@ -58,8 +58,8 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
         if (event instanceof SslHandshakeCompletionEvent completion && completion.isSuccess() && !pending.isOver()) {
             pending.leave();
             SslHandler tls = context.pipeline().get(SslHandler.class);
-            boolean agreed = tls != null && HTTP2.equals(tls.applicationProtocol());
-            (agreed ? http2 : http1).serve(context.channel(), connection);
+            boolean isHttp2 = tls != null && HTTP2.equals(tls.applicationProtocol());
+            (isHttp2 ? http2 : http1).serve(context.channel(), connection);
             context.fireUserEventTriggered(event);
             context.pipeline().remove(this);
         } else if (event instanceof ChannelInputShutdownEvent && !pending.isOver()) {

@@ -46,13 +46,17 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     /** Length of the fixed part of a version 2 header, before the addresses. */
     private static final int FIXED_2 = 16;
 
+    /** Length of two IPv4 addresses and two ports. */
     private static final int ADDRESSES_V4 = 12;
+    /** Length of two IPv6 addresses and two ports. */
     private static final int ADDRESSES_V6 = 36;
 
     /** Length of the type and length fields of a TLV. */
     private static final int TLV_HEAD = 3;
 
+    /** Type of a TLV with properties of the client's TLS connection (PP2_TYPE_SSL). */
     private static final int TLV_SSL = 0x20;
+    /** Bit that states that the client used TLS (PP2_CLIENT_SSL). */
     private static final int CLIENT_SSL = 0x01;
 
     private static final ProxyHeader INCOMPLETE = new ProxyHeader(Kind.INCOMPLETE, 0, null, false);
@@ -158,8 +162,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         int start = in.readerIndex();
         int versionAndCommand = in.getByte(start + 12) & 0xff;
         int family = in.getByte(start + 13) & 0xff;
-        int addresses = in.getUnsignedShort(start + 14);
-        int length = FIXED_2 + addresses;
+        int addressBytes = in.getUnsignedShort(start + 14);
+        int length = FIXED_2 + addressBytes;
         boolean local = versionAndCommand == 0x20;
         if ((!local && versionAndCommand != 0x21) || length > lengthMax) {
             return MALFORMED;
@@ -172,11 +176,12 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         if (local || family == 0x00 || family == 0x31) {
             return new ProxyHeader(Kind.COMPLETE, length, null, false);
         }
-        if (family == 0x11 && addresses >= ADDRESSES_V4) {
+        // 0x11 is TCP over IPv4, 0x21 is TCP over IPv6.
+        if (family == 0x11 && addressBytes >= ADDRESSES_V4) {
             boolean secure = isTls(in, start + FIXED_2 + ADDRESSES_V4, start + length);
             return of(bytes(in, start + FIXED_2, 4), in.getUnsignedShort(start + FIXED_2 + 8), length, secure);
         }
-        if (family == 0x21 && addresses >= ADDRESSES_V6) {
+        if (family == 0x21 && addressBytes >= ADDRESSES_V6) {
             boolean secure = isTls(in, start + FIXED_2 + ADDRESSES_V6, start + length);
             return of(bytes(in, start + FIXED_2, 16), in.getUnsignedShort(start + FIXED_2 + 32), length, secure);
         }
