@@ -274,14 +274,14 @@ final class PooledCall implements OriginCall {
 
     @Override
     public void cancel() {
-        State was = state;
-        if (was == State.ENDED) {
+        State previousState = state;
+        if (previousState == State.ENDED) {
             return;
         }
         Carrier carrier = connection;
         ConnectAttempt currentAttempt = attempt;
         end();
-        if (was == State.WAITING) {
+        if (previousState == State.WAITING) {
             pool.withdraw(this);
         } else if (currentAttempt != null) {
             currentAttempt.withdraw();

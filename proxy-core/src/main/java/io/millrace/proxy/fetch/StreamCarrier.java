@@ -28,7 +28,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     /** The event that the deadline waits for. */
     private enum Awaited {
-        /** The next step is the caller's, or no single event is awaited: no deadline. */
+        /** No deadline runs: the caller must act next, or both sides may act next. */
         CALLER,
         /** The origin must accept more of the unsent request content. */
         REQUEST_PROGRESS,

@@ -42,23 +42,23 @@ public final class GeoFiles {
 
         private @Nullable MmdbFile file;
         /** The failure that was logged last, so that it is not logged again; null for none. */
-        private @Nullable String logged;
+        private @Nullable String lastLogged;
 
         /**
          * Reopens the file if the configuration names another path, or if the file has changed. Returns true if the
          * file was reopened.
          */
-        boolean update(@Nullable Path named) {
-            Stamp now = named == null ? null : Stamp.of(named);
-            if (Objects.equals(path, named) && (named == null || Objects.equals(stamp, now))) {
+        boolean update(@Nullable Path configuredPath) {
+            Stamp now = configuredPath == null ? null : Stamp.of(configuredPath);
+            if (Objects.equals(path, configuredPath) && (configuredPath == null || Objects.equals(stamp, now))) {
                 return false;
             }
-            boolean pathChanged = !Objects.equals(path, named);
-            path = named;
+            boolean pathChanged = !Objects.equals(path, configuredPath);
+            path = configuredPath;
             stamp = now;
             try {
-                file = named == null ? null : MmdbFile.open(named);
-                logged = null;
+                file = configuredPath == null ? null : MmdbFile.open(configuredPath);
+                lastLogged = null;
                 return true;
             } catch (MmdbException e) {
                 stamp = null;
@@ -70,8 +70,8 @@ public final class GeoFiles {
         }
 
         private void report(String failure) {
-            if (!failure.equals(logged)) {
-                logged = failure;
+            if (!failure.equals(lastLogged)) {
+                lastLogged = failure;
                 log.error("{}; the file is opened again within 10 s", failure);
             }
         }

@@ -74,12 +74,12 @@ final class ConnectionOutput {
 
     /** Writes bytes other than a response head. Takes ownership. */
     void write(ByteBuf bytes) {
-        ByteBuf before = head;
+        ByteBuf waitingHead = head;
         watch.wrote(bytes.readableBytes());
-        if (before == null) {
+        if (waitingHead == null) {
             ctx.write(bytes, ctx.voidPromise());
-        } else if (bytes.readableBytes() <= before.writableBytes()) {
-            before.writeBytes(bytes);
+        } else if (bytes.readableBytes() <= waitingHead.writableBytes()) {
+            waitingHead.writeBytes(bytes);
             bytes.release();
         } else {
             writeWaiting();

@@ -57,6 +57,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private @Nullable ClientTunnel tunnel;
 
     private int slot = -1;
+    /** Number of requests on this connection, including those that the fast lane has answered. */
     private int requests;
     /** True once the client has shut down its output. */
     private boolean inputEnded;

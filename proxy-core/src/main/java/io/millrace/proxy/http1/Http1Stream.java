@@ -40,6 +40,7 @@ final class Http1Stream implements ClientStream {
     /** True once 100 (Continue) was sent. */
     private boolean continued;
 
+    /** True if the connection ends after this response. */
     private boolean close;
     private Framing framing = Framing.NONE;
     private boolean contentForbidden;

@@ -25,6 +25,7 @@ final class PromotedConnection {
     /** Number of consecutive stays in the lane without an answer, before this promotion. */
     private final int laneStaysWithoutAnswer;
 
+    /** Number of ticks until the idle connection may return to the lane at a tick. */
     private int ticksToStay;
     private boolean leaving;
 

@@ -52,6 +52,7 @@ final class ResponseBatch {
     private final int[] ends = new int[CONNECTIONS_MAX];
 
     private int size;
+    /** True if {@link #queuedSend} waits in the event loop. */
     private boolean queued;
     private @Nullable ByteBuf buffer;
 

@@ -24,8 +24,8 @@ final class FloodGuard {
 
     /** Lowers the counters. Call once per tick of the connection set. */
     void onTick(Http2Settings settings) {
-        // Each tick lowers a counter by the difference of two totals since the window began. A division of the limit by
-        // the number of ticks would lose the fraction at each tick.
+        // The ticks of a window together lower a counter by exactly its limit. If each tick subtracted the limit
+        // divided by the number of ticks, each tick would lose the fraction.
         ticks = ticks == WINDOW_TICKS ? 1 : ticks + 1;
         resets = lowered(resets, settings.resetsMax());
         streamFaults = lowered(streamFaults, settings.streamFaultsMax());

@@ -77,6 +77,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /** Number of received bytes that may still be discarded after a connection error. */
     private long discardable = DISCARDED_BYTES_MAX;
 
+    /** True if the next field block must disable the dynamic table. */
     private boolean tableUpdateDue;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call

@@ -14,10 +14,12 @@ final class Http2Deadlines {
 
     private static final long UNSET = 0;
 
+    /** Time of the tick that first found an incomplete preface, frame or field block. */
     private long partSinceNanos = UNSET;
     private long idleSinceNanos = UNSET;
     private long lingerSinceNanos = UNSET;
     private long framesRead;
+    /** Value of {@link #framesRead} at the previous tick. */
     private long framesAtTick;
 
     /** Records progress: a complete frame, or a part of a DATA frame, was read. */

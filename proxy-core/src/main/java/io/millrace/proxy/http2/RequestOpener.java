@@ -27,10 +27,10 @@ final class RequestOpener {
     private int sendWindow;
 
     /** The priority from a PRIORITY_UPDATE frame that preceded its request; null for none. */
-    private @Nullable StreamPriority early;
+    private @Nullable StreamPriority earlyPriority;
 
-    /** The stream id of the request to which {@link #early} belongs. */
-    private int earlyStream;
+    /** The stream id of the request to which {@link #earlyPriority} belongs. */
+    private int earlyPriorityStream;
 
     RequestOpener(Http2Connection connection, Http2Loop shared) {
         this.connection = connection;
@@ -39,8 +39,8 @@ final class RequestOpener {
 
     /** Keeps the priority of a request that has not begun. */
     void prioritize(int streamId, StreamPriority priority) {
-        early = priority;
-        earlyStream = streamId;
+        earlyPriority = priority;
+        earlyPriorityStream = streamId;
     }
 
     /**
@@ -174,10 +174,10 @@ final class RequestOpener {
     }
 
     private void prioritize(Http2Stream stream, RequestHead head) {
-        StreamPriority signal = early;
+        StreamPriority signal = earlyPriority;
         int line = head.fields().find(FieldName.PRIORITY);
-        if (signal != null && earlyStream == stream.id()) {
-            early = null;
+        if (signal != null && earlyPriorityStream == stream.id()) {
+            earlyPriority = null;
             connection.sender().prioritize(stream, signal);
         } else if (line >= 0) {
             StreamPriority priority = new StreamPriority();

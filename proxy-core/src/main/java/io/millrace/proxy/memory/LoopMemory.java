@@ -101,12 +101,12 @@ public final class LoopMemory {
         return InFlightMemory.windowBytes(usedBytes(), shared.budgetBytes(), configuredBytes);
     }
 
-    /** Returns the size of the next receive buffer, for a connection that would use {@code wanted} bytes. */
-    int receiveBytes(int wanted) {
+    /** Returns the size of the next receive buffer, for a connection that would use {@code requestedBytes} bytes. */
+    int receiveBytes(int requestedBytes) {
         return switch (level()) {
-            case PLENTY -> wanted;
-            case SCARCE, TIGHT -> Math.min(wanted, SCARCE_RECEIVE_BYTES_MAX);
-            case FULL -> Math.min(wanted, FULL_RECEIVE_BYTES_MAX);
+            case PLENTY -> requestedBytes;
+            case SCARCE, TIGHT -> Math.min(requestedBytes, SCARCE_RECEIVE_BYTES_MAX);
+            case FULL -> Math.min(requestedBytes, FULL_RECEIVE_BYTES_MAX);
         };
     }
 

@@ -191,8 +191,8 @@ public final class ClientConnection {
     }
 
     /** Sets the results of the TLS handshake; called once, at its end. */
-    public void tls(Tls agreed) {
-        tls = agreed;
+    public void tls(Tls handshake) {
+        tls = handshake;
     }
 
     /**
@@ -201,8 +201,8 @@ public final class ClientConnection {
      * @param host in lower case; kept
      */
     public @Nullable ServerTlsConfig tlsSettings(byte[] host) {
-        Tls agreed = tls;
-        return agreed == null ? null : lookUp(agreed, host) ? lastSettings : agreed.settings();
+        Tls handshake = tls;
+        return handshake == null ? null : lookUp(handshake, host) ? lastSettings : handshake.settings();
     }
 
     /**
@@ -212,16 +212,16 @@ public final class ClientConnection {
      * @param host in lower case; kept
      */
     public boolean isAdmittedTo(byte[] host) {
-        Tls agreed = tls;
-        return agreed == null || !lookUp(agreed, host) || lastAdmitted;
+        Tls handshake = tls;
+        return handshake == null || !lookUp(handshake, host) || lastAdmitted;
     }
 
     /**
      * Looks up the settings of a host, unless it is the host of the last call. Returns false if all hosts use the
      * settings of the handshake.
      */
-    private boolean lookUp(Tls agreed, byte[] host) {
-        TlsNames names = agreed.names();
+    private boolean lookUp(Tls handshake, byte[] host) {
+        TlsNames names = handshake.names();
         Object version = names == null ? null : names.version();
         if (names == null || version == null) {
             return false;
@@ -229,7 +229,7 @@ public final class ClientConnection {
         if (!version.equals(lastVersion) || !Arrays.equals(host, lastHost)) {
             ServerTlsConfig found = names.settings(new String(host, StandardCharsets.ISO_8859_1));
             lastSettings = found;
-            lastAdmitted = agreed.settings().admitsTo(found);
+            lastAdmitted = handshake.settings().admitsTo(found);
             lastVersion = version;
             lastHost = host;
         }

@@ -40,11 +40,11 @@ public enum Transport {
     /**
      * Selects the transport.
      *
-     * @param wanted {@code auto}, {@code epoll} or {@code nio}
+     * @param configured {@code auto}, {@code epoll} or {@code nio}
      * @throws IllegalArgumentException if epoll is configured but not available; the cause contains the reason
      */
-    public static Transport choose(String wanted) {
-        return switch (wanted) {
+    public static Transport choose(String configured) {
+        return switch (configured) {
             case "nio" -> NIO;
             case "auto" -> Epoll.isAvailable() ? EPOLL : NIO;
             case "epoll" -> {
@@ -56,7 +56,7 @@ public enum Transport {
             }
             default ->
                 throw new IllegalArgumentException(
-                        "worker.transport: unknown transport '" + wanted + "' (auto, epoll or nio)");
+                        "worker.transport: unknown transport '" + configured + "' (auto, epoll or nio)");
         };
     }
 

@@ -291,7 +291,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
      * Acknowledges a SETTINGS frame.
      *
      * @param withStreams whether the origin has announced a limit of streams. If the origin's first SETTINGS frame
-     *     contains no such limit, the initial limit ({@link #STREAMS_INITIAL}) ends
+     *     contains no such limit, {@link #STREAMS_INITIAL} no longer applies
      */
     void settingsReceived(boolean withStreams) {
         if (!settingsSeen) {

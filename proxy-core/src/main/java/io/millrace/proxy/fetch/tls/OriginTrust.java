@@ -34,24 +34,27 @@ final class OriginTrust extends X509ExtendedTrustManager {
     private static final FaultLog FAULTS = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
 
     private final Verify verify;
-    private final X509ExtendedTrustManager chains;
+    private final X509ExtendedTrustManager standardManager;
 
-    private OriginTrust(Verify verify, X509ExtendedTrustManager chains) {
+    private OriginTrust(Verify verify, X509ExtendedTrustManager standardManager) {
         this.verify = verify;
-        this.chains = chains;
+        this.standardManager = standardManager;
     }
 
     /**
-     * Returns a trust manager for any verification except {@code off}.
+     * Returns a trust manager for any verification except {@code off}. The standard one of Java suffices for {@code on}
+     * and {@code chain}.
      *
      * @param authorities PEM file; null for the system's trust store
      */
     static X509ExtendedTrustManager of(Verify verify, @Nullable Path authorities) throws SSLException {
-        X509ExtendedTrustManager chains = chains(authorities);
-        return verify == Verify.ON || verify == Verify.CHAIN ? chains : new OriginTrust(verify, chains);
+        X509ExtendedTrustManager standardManager = standardManager(authorities);
+        boolean isStandard = verify == Verify.ON || verify == Verify.CHAIN;
+        return isStandard ? standardManager : new OriginTrust(verify, standardManager);
     }
 
-    private static X509ExtendedTrustManager chains(@Nullable Path authorities) throws SSLException {
+    /** Returns Java's trust manager for these authorities. */
+    private static X509ExtendedTrustManager standardManager(@Nullable Path authorities) throws SSLException {
         try {
             KeyStore store = authorities == null ? null : CertificateReader.trustStore(authorities);
             TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -80,7 +83,7 @@ final class OriginTrust extends X509ExtendedTrustManager {
             return;
         }
         try {
-            chains.checkServerTrusted(chain, authType, engine);
+            standardManager.checkServerTrusted(chain, authType, engine);
         } catch (CertificateException e) {
             FAULTS.report(
                     "origin certificate " + name,
@@ -91,7 +94,7 @@ final class OriginTrust extends X509ExtendedTrustManager {
 
     @Override
     public X509Certificate[] getAcceptedIssuers() {
-        return chains.getAcceptedIssuers();
+        return standardManager.getAcceptedIssuers();
     }
 
     @Override

@@ -10,8 +10,8 @@ import java.util.Set;
 /**
  * The hop-by-hop fields of one head, which are neither forwarded nor stored (RFC 9110 s7.6.1). They are the fields of a
  * fixed list, and the fields listed in {@code Connection} that this proxy does not know. If Connection lists a
- * well-known field, that entry is ignored: framing, routing or caching depend on the field. With such an entry, a
- * client could make the origin process a different request than the cache. Immutable.
+ * well-known field, that entry is ignored: framing, routing or caching depend on the field. Otherwise a client could
+ * use the entry to make the origin process a different request than the cache. Immutable.
  */
 public final class HopByHop {
 

@@ -162,6 +162,7 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         int start = in.readerIndex();
         int versionAndCommand = in.getByte(start + 12) & 0xff;
         int family = in.getByte(start + 13) & 0xff;
+        // Length of the addresses and the TLVs.
         int addressBytes = in.getUnsignedShort(start + 14);
         int length = FIXED_2 + addressBytes;
         boolean local = versionAndCommand == 0x20;

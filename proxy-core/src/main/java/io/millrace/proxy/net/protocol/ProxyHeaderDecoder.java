@@ -96,9 +96,9 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
             in.skipBytes(in.readableBytes());
             return;
         }
-        Settings now = settings.get();
-        ProxyHeader header = ProxyHeader.parse(in, now.headerBytesMax());
-        if (ProxyHeader.isBegun(in) && !now.trusted().test(ip())) {
+        Settings current = settings.get();
+        ProxyHeader header = ProxyHeader.parse(in, current.headerBytesMax());
+        if (ProxyHeader.isBegun(in) && !current.trusted().test(ip())) {
             refuse(Refusal.UNTRUSTED);
             return;
         }
@@ -106,7 +106,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
             case INCOMPLETE -> {}
             case MALFORMED -> refuse(Refusal.MALFORMED);
             case NONE -> {
-                if (now.required()) {
+                if (current.required()) {
                     refuse(Refusal.MISSING);
                 } else {
                     complete(null, false);

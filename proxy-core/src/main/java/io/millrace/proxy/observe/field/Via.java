@@ -76,6 +76,7 @@ public final class Via {
         return false;
     }
 
+    /** Returns the position after spaces, tabs and commas. */
     private static int skipSpace(byte[] value, int from, int end) {
         int position = from;
         while (position < end && (value[position] == ' ' || value[position] == '\t' || value[position] == ',')) {
@@ -84,6 +85,7 @@ public final class Via {
         return position;
     }
 
+    /** Returns the position of the next space, control byte or comma. */
     private static int skipToken(byte[] value, int from, int end) {
         int position = from;
         while (position < end && value[position] > ' ' && value[position] != ',') {

@@ -80,6 +80,7 @@ public final class ViaCodes {
     /**
      * Returns the value of the Via field with the current letters.
      *
+     * @param form builds a text that is not cached yet; determines the level of detail
      * @param version version of the received message, as in {@link ViaText#plain}
      * @param secure whether the client's connection uses TLS
      * @param ipv6 whether the client's connection uses IPv6

@@ -18,8 +18,11 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 public final class ViaText {
+    /** Lowest level with letter codes. */
     private static final int CODES = 2;
+    /** Lowest level with all letter codes. */
     private static final int FULL_CODES = 3;
+    /** Lowest level with the protocols of the client's connection. */
     private static final int STACK = 4;
 
     private final String pseudonym;

@@ -240,9 +240,9 @@ public final class HostFigures {
     }
 
     private void retire(Candidate candidate) {
-        long[] own = candidate.row;
-        if (own != null) {
-            addTo(retired, own);
+        long[] lostRow = candidate.row;
+        if (lostRow != null) {
+            addTo(retired, lostRow);
             candidate.row = null;
         }
     }
@@ -253,16 +253,16 @@ public final class HostFigures {
      * subtracts again. The maximum of the old and the new figure keeps the figure from decreasing.
      */
     private void addOthers() {
-        long[] own = retired.clone();
+        long[] rowSums = retired.clone();
         for (Candidate candidate : candidates.values()) {
             if (candidate.row != null) {
-                addTo(own, candidate.row);
+                addTo(rowSums, candidate.row);
             }
         }
         long[] totals = new long[LoopHosts.FIGURES];
         loops.forEach(loop -> addTo(totals, loop.totals()));
         for (int i = 0; i < totals.length; i++) {
-            other[i] = Math.max(other[i], totals[i] - own[i]);
+            other[i] = Math.max(other[i], totals[i] - rowSums[i]);
         }
     }
 }

@@ -24,16 +24,18 @@ public final class LoopHosts {
     /** Limit of a weight, so that other hosts can soon replace a host without further requests. */
     private static final int WEIGHT_MAX = 1 << 12;
 
-    /** Index of the requests in an array of figures. */
+    // Indexes in an array of figures.
     static final int REQUESTS = 0;
 
     static final int HITS = 1;
     static final int MISSES = 2;
     static final int ERRORS = 3;
     static final int SENT_BYTES = 4;
+    /** Number of figures of a host. */
     static final int FIGURES = 5;
 
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
+    /** Odd number near 2^64 divided by the golden ratio, which distributes hash bits well. */
     private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
 
     /** The figures of one host. The event loop writes, any thread reads. */
@@ -50,7 +52,7 @@ public final class LoopHosts {
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(HOSTS_MAX);
     private final long[] totals = new long[FIGURES];
     private final long seed;
-    private volatile boolean isOn;
+    private volatile boolean isCounting;
 
     /** @param seed part of the hash of hosts, unknown to clients */
     LoopHosts(long seed) {
@@ -59,7 +61,7 @@ public final class LoopHosts {
 
     /** Starts or stops the counting. */
     void setCounting(boolean on) {
-        isOn = on;
+        isCounting = on;
     }
 
     /**
@@ -71,7 +73,7 @@ public final class LoopHosts {
      * @param isError whether the status is 5xx
      */
     public void count(byte[] host, boolean isHit, boolean isMiss, boolean isError, long sentBytes) {
-        if (!isOn) {
+        if (!isCounting) {
             return;
         }
         add(totals, isHit, isMiss, isError, sentBytes);

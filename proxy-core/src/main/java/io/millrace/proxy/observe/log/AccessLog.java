@@ -95,14 +95,14 @@ public final class AccessLog implements AutoCloseable {
         writer.requestClose();
         boolean interrupted = false;
         long deadline = System.nanoTime() + CLOSE_NANOS;
-        long left = CLOSE_NANOS;
-        while (thread.isAlive() && left > 0) {
+        long remainingNanos = CLOSE_NANOS;
+        while (thread.isAlive() && remainingNanos > 0) {
             try {
-                TimeUnit.NANOSECONDS.timedJoin(thread, left);
+                TimeUnit.NANOSECONDS.timedJoin(thread, remainingNanos);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
-            left = deadline - System.nanoTime();
+            remainingNanos = deadline - System.nanoTime();
         }
         if (thread.isAlive()) {
             LOGGER.warn("the access log could not be written completely within 10 s; its last records may be lost");

@@ -122,10 +122,10 @@ public final class AccessLogFormat {
     public static List<LogCapture> capturesOf(Collection<AccessLogFormat> formats) throws LogTemplateException {
         List<LogCapture> all = new ArrayList<>();
         for (AccessLogFormat format : formats) {
-            for (LogCapture wanted : format.captures()) {
-                if (all.stream().noneMatch(known -> known.isSameField(wanted))) {
+            for (LogCapture capture : format.captures()) {
+                if (all.stream().noneMatch(known -> known.isSameField(capture))) {
                     LogField slot = LogTemplate.SLOTS[Math.min(all.size(), LogTemplate.SLOTS.length - 1)];
-                    all.add(new LogCapture(wanted.source(), wanted.name(), slot));
+                    all.add(new LogCapture(capture.source(), capture.name(), slot));
                 }
             }
         }

@@ -74,6 +74,7 @@ public final class AccessLogRing {
     private volatile Contents contents;
 
     // These fields are used by the event loop.
+    /** The optional texts of the claimed record. */
     private Contents claimed;
     private final AccessLogRecord writing;
     private long claimedPosition;
@@ -124,11 +125,11 @@ public final class AccessLogRing {
     public @Nullable AccessLogRecord claim() {
         long position = publishedPosition;
         int toEnd = bytes.length - (int) (position & mask);
-        int wanted = AccessLogRecord.MAX_LENGTH;
-        if (toEnd < wanted) {
-            wanted += toEnd;
+        int neededBytes = AccessLogRecord.MAX_LENGTH;
+        if (toEnd < neededBytes) {
+            neededBytes += toEnd;
         }
-        if (!hasRoom(position, wanted)) {
+        if (!hasRoom(position, neededBytes)) {
             OFFERED.setOpaque(this, offered + 1);
             DROPPED.setOpaque(this, dropped + 1);
             return null;
@@ -143,12 +144,12 @@ public final class AccessLogRing {
         return writing;
     }
 
-    private boolean hasRoom(long position, int wanted) {
-        if (position + wanted - knownReadPosition <= bytes.length) {
+    private boolean hasRoom(long position, int neededBytes) {
+        if (position + neededBytes - knownReadPosition <= bytes.length) {
             return true;
         }
         knownReadPosition = (long) READ_POSITION.getAcquire(this);
-        return position + wanted - knownReadPosition <= bytes.length;
+        return position + neededBytes - knownReadPosition <= bytes.length;
     }
 
     /** The header fields that the claimed record must contain. The array is borrowed and must not be changed. */

@@ -27,6 +27,7 @@ final class AccessLogWriter implements Runnable {
      */
     static final int BATCH_BYTES = 1 << 18;
 
+    /** Time in ms after a failure in which the writer does not try again. */
     static final long RETRY_MILLIS = 1000;
 
     /** Time in ms for which an incomplete block of a binary log waits for more rows before it is written. */
@@ -49,6 +50,7 @@ final class AccessLogWriter implements Runnable {
     private final AccessLogRing.Reader reader = this::appendLine;
     private final int ringBytes;
 
+    /** Index of the ring that is read first for the next batch. */
     private int firstRing;
     private boolean isFailing;
     private long failedAtMillis;
@@ -61,6 +63,7 @@ final class AccessLogWriter implements Runnable {
     private volatile @Nullable String failure;
 
     private volatile long written;
+    /** Number of records that this writer could not format or write. */
     private volatile long lost;
 
     AccessLogWriter(AccessLogConfig config, FaultLog faults, LongSupplier epochMillis) {

@@ -65,13 +65,13 @@ final class BinaryLines implements LineFormat {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static LogField slotOf(LogCapture wanted, List<LogCapture> assigned) {
-        for (LogCapture known : assigned) {
-            if (known.isSameField(wanted)) {
-                return known.slot();
+    private static LogField slotOf(LogCapture capture, List<LogCapture> assigned) {
+        for (LogCapture other : assigned) {
+            if (other.isSameField(capture)) {
+                return other.slot();
             }
         }
-        return wanted.slot();
+        return capture.slot();
     }
 
     private static Set<LogColumn> columnsOf(List<String> fields) {
@@ -79,6 +79,7 @@ final class BinaryLines implements LineFormat {
             return EnumSet.allOf(LogColumn.class);
         }
         Set<LogColumn> needed = EnumSet.of(LogColumn.TIME);
+        // The prefix e of a code only changes the escapes in lines of text.
         fields.forEach(code -> needed.addAll(LogColumn.of(code.replace("}ecqh", "}cqh"))));
         return needed;
     }

@@ -68,7 +68,7 @@ final class CombinedLines implements LineFormat {
         out.putTruncation(logged, LogField.URL);
     }
 
-    /** Returns the offset of path and query in an absolute URL. */
+    /** Returns the offset of path and query in an absolute URL; 0 if the URL has none. */
     static int pathOffset(byte[] bytes, int start, int length) {
         int slashes = 0;
         for (int i = 0; i < length; i++) {

@@ -63,6 +63,7 @@ public enum LogColumn {
         static final String URL = "cquc cquuc cqu pqu pquc cluc cqup cquup pqup cquuh cqus pqus";
     }
 
+    // The bits of FLAGS.
     public static final int RAM = 1;
     public static final int COLLAPSED = 1 << 1;
     public static final int NOT_MODIFIED = 1 << 2;
@@ -75,6 +76,7 @@ public enum LogColumn {
     private final String codes;
 
     /**
+     * @param isGrouped see {@link Column}
      * @param text the text of the record with the value; null if the value is a number or calculated
      * @param codes the codes of templates whose value depends on this column
      */

@@ -25,6 +25,7 @@ public final class BlockDecoder {
     private int groups;
     private byte[] bytes = {};
     private int rowsLeft;
+    /** The time of the previous row; at first the time in the head of the block. */
     private long time;
 
     /** Creates a decoder for blocks with this schema. */

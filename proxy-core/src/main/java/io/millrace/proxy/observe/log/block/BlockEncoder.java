@@ -31,8 +31,10 @@ public final class BlockEncoder {
 
     private final BlockSchema schema;
     private final Column[] columns;
+    /** Indexes of the grouped columns. */
     private final int[] grouped;
-    private final int[] single;
+    /** Indexes of the other columns. */
+    private final int[] ungrouped;
     private final int textColumns;
 
     /** Hash table of the texts, with open addressing. A slot contains the index of a text plus one; 0 if it is free. */
@@ -51,6 +53,7 @@ public final class BlockEncoder {
     private final int[] textLengths = new int[TEXTS_MAX];
     private final int[] textNumbers = new int[TEXTS_MAX];
     private final int[] textCounts;
+    /** Number of texts in the block, of all columns together. */
     private int texts;
 
     /** The slot in {@link #textTable} at which the last search for an unknown text ended. */
@@ -59,6 +62,7 @@ public final class BlockEncoder {
     /** The values of all groups. The value of a text column is the number of the text plus one. */
     private final long[] groupValues;
 
+    /** The values of the grouped columns in the row that is being appended. */
     private final long[] candidate;
     private int groups;
 
@@ -73,7 +77,7 @@ public final class BlockEncoder {
         List<Column> all = schema.columns();
         columns = all.toArray(new Column[0]);
         grouped = indexes(all, true);
-        single = indexes(all, false);
+        ungrouped = indexes(all, false);
         textColumns =
                 (int) all.stream().filter(column -> column.type().isBytes()).count();
         textCounts = new int[columns.length];
@@ -147,7 +151,7 @@ public final class BlockEncoder {
     /** Appends a row to the block at the position {@code at}. Returns the position after the row. */
     public int append(Row row, byte[] out, int at) {
         int position = appendGroup(row, out, at);
-        for (int column : single) {
+        for (int column : ungrouped) {
             position = appendValue(row, column, out, position);
         }
         rows++;
@@ -256,10 +260,10 @@ public final class BlockEncoder {
         int slot = slotOf(owner, source, start, length);
         while (textTable[slot] != 0) {
             int text = textTable[slot] - 1;
-            int known = textStarts[text];
+            int knownStart = textStarts[text];
             if (textOwners[text] == owner
                     && textLengths[text] == length
-                    && Arrays.equals(source, start, start + length, out, known, known + length)) {
+                    && Arrays.equals(source, start, start + length, out, knownStart, knownStart + length)) {
                 return textNumbers[text];
             }
             slot = (slot + 1) & (textTable.length - 1);

@@ -38,6 +38,7 @@ public final class BlockReader {
     private final Visitor visitor;
     private final BlockScanner scanner;
     private final Map<Integer, BlockDecoder> decoders = new HashMap<>();
+    /** The schema that the visitor received last. */
     private @Nullable BlockSchema announced;
     private boolean isEnded;
 

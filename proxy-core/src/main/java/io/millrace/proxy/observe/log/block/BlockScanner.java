@@ -93,15 +93,15 @@ public final class BlockScanner {
     private @Nullable Block nextBuffered(boolean isRest) {
         while (position < limit) {
             int available = limit - position;
-            int wanted = wantedBytes(available);
-            if (wanted > available && !isRest) {
+            int blockBytes = possibleBlockBytes(available);
+            if (blockBytes > available && !isRest) {
                 return null;
             }
-            if (wanted > 0 && wanted <= available && isValid(wanted)) {
+            if (blockBytes > 0 && blockBytes <= available && isValid(blockBytes)) {
                 reportDamage();
                 Block block = new Block(buffer, position);
-                position += wanted;
-                offset += wanted;
+                position += blockBytes;
+                offset += blockBytes;
                 return block;
             }
             skipToMagic();
@@ -113,7 +113,7 @@ public final class BlockScanner {
      * Returns the length of the block that may begin at the current position; the length of a block head if too few
      * bytes are available to read it. Returns 0 if no block can begin there.
      */
-    private int wantedBytes(int available) {
+    private int possibleBlockBytes(int available) {
         if (available < BlockLayout.HEAD_BYTES) {
             return startsLikeMagic(position) ? BlockLayout.HEAD_BYTES : 0;
         }

@@ -63,14 +63,14 @@ public final class BlockSchema {
         try {
             for (int i = 0; i < count; i++) {
                 int type = in.octet();
-                ColumnType known = ColumnType.ofCode(type & ~GROUPED);
-                if (known == null) {
+                ColumnType columnType = ColumnType.ofCode(type & ~GROUPED);
+                if (columnType == null) {
                     throw new BlockFailure("a column has the unknown type " + type);
                 }
                 int nameLength = in.integer(Column.NAME_MAX);
                 int at = in.skip(nameLength);
                 String name = new String(bytes, at, nameLength, StandardCharsets.US_ASCII);
-                columns.add(new Column(name, known, (type & GROUPED) != 0));
+                columns.add(new Column(name, columnType, (type & GROUPED) != 0));
             }
             in.requireEnd();
             return new BlockSchema(columns);
