@@ -42,6 +42,7 @@ final class Http1Stream implements ClientStream {
 
     /** True if the connection ends after this response. */
     private boolean close;
+
     private Framing framing = Framing.NONE;
     private boolean contentForbidden;
     private long contentLength;

@@ -52,8 +52,8 @@ final class Http1Timeouts implements SlowClients.Client {
     }
 
     /**
-     * Closes the connection if its client receives nothing for too long, or receives too slowly. Returns true if it
-     * did.
+     * Closes the connection if its client receives nothing for too long, or receives too slowly. Returns true if the
+     * connection was closed.
      */
     private boolean closeIfTooSlow(long nowNanos) {
         SlowReason reason = null;

@@ -27,6 +27,7 @@ final class PromotedConnection {
 
     /** Number of ticks until the idle connection may return to the lane at a tick. */
     private int ticksToStay;
+
     private boolean leaving;
 
     /** Adds the connection to a channel's pipeline. Call {@link #continueWith} when the channel is registered. */

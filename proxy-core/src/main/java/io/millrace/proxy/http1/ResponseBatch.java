@@ -54,6 +54,7 @@ final class ResponseBatch {
     private int size;
     /** True if {@link #queuedSend} waits in the event loop. */
     private boolean queued;
+
     private @Nullable ByteBuf buffer;
 
     ResponseBatch(EventLoop loop, ByteBufAllocator allocator, Events events) {

@@ -39,7 +39,7 @@ final class ClientPace implements SlowClients.Client {
         return output.sample(sender.queuedBytes(), nowNanos);
     }
 
-    /** Closes the connection if the client receives too slowly. Returns true if it did. */
+    /** Closes the connection if the client receives too slowly. Returns true if it was closed. */
     boolean closeIfTooSlow(Http2Settings settings, long nowNanos) {
         if (!sample(nowNanos)) {
             return false;

@@ -40,6 +40,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     /** True once the client has sent a SETTINGS frame. */
     private boolean anySettings;
+
     private int settingsInFrame;
     /** True if the current DATA frame has contained a byte of content. */
     private boolean anyContent;
@@ -57,8 +58,8 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     /**
-     * Begins the processing of client bytes. All requests of one read share one time of arrival: the fast lane gets
-     * them as one batch, see {@link io.millrace.proxy.net.FastReceiver#beginBatch}.
+     * Begins the processing of client bytes. All requests of one read share one time of arrival: the fast lane, which
+     * answers requests from RAM, gets them as one batch, see {@link io.millrace.proxy.net.FastReceiver#beginBatch}.
      */
     void beginRead() {
         shared.parts().fast().beginBatch();

@@ -428,7 +428,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     /**
      * Ends the connection if the client has not completed the preface, a frame or a field block in time. Returns true
-     * if it did.
+     * if the connection was ended.
      */
     private boolean endIfPartTooLate(Http2Settings settings, long nowNanos) {
         boolean inBlock = reader.isInBlock();

@@ -16,6 +16,7 @@ final class Http2Deadlines {
 
     /** Time of the tick that first found an incomplete preface, frame or field block. */
     private long partSinceNanos = UNSET;
+
     private long idleSinceNanos = UNSET;
     private long lingerSinceNanos = UNSET;
     private long framesRead;

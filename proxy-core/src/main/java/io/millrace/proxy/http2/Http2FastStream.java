@@ -27,6 +27,7 @@ final class Http2FastStream implements ClientStream {
     private int id;
     /** Position in the buffer at which the response begins. */
     private int start;
+
     private int window;
     private boolean tableUpdate;
     /** Position of the flags byte of the last frame in the buffer. */

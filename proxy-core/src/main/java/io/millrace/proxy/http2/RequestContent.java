@@ -27,6 +27,7 @@ final class RequestContent {
     private final ContentRate rate = new ContentRate();
     /** The announced length in bytes; {@link RequestReceiver#CHUNKED} if the client announced none. */
     private long length = RequestReceiver.CHUNKED;
+
     private long received;
     private boolean ended;
     private boolean failed;

@@ -92,6 +92,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     private int length;
     /** The values of the pseudo-fields, one after the other. Grows if needed. */
     private byte[] pseudo = new byte[1024];
+
     private int pseudoLength;
     private final int[] pseudoStart = new int[PSEUDO_FIELDS];
     private final int[] pseudoEnd = new int[PSEUDO_FIELDS];
@@ -102,10 +103,12 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     /** Size of the fields received so far, counted as in RFC 9113 s6.5.2. */
     private int listBytes;
+
     private int listBytesMax;
     private boolean trailers;
     /** True once the block has contained a field that is not a pseudo-field. */
     private boolean regularSeen;
+
     private boolean tooLarge;
     private @Nullable String malformed;
     private @Nullable BadRequest refused;

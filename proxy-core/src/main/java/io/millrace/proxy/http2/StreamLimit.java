@@ -11,6 +11,7 @@ final class StreamLimit {
     private int inForce;
     /** Number of SETTINGS frames with a limit that the client has not acknowledged. */
     private int unacknowledgedFrames;
+
     private boolean anyAcknowledged;
 
     /** Records a limit that was announced by SETTINGS. */

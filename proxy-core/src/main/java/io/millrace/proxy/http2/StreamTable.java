@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamTable {
     /** Number of earlier stream ids, and of resets, that the table remembers. */
     private static final int HISTORY_LENGTH = 64;
+
     private static final int[] NO_IDS = {};
     private static final Http2Stream[] NONE = {};
 

@@ -108,6 +108,7 @@ public final class ConnectionSet {
     private boolean lateQueued;
     /** True once a drain has begun. */
     private boolean draining;
+
     private boolean closingAfterAnswers;
     /** True once the drain has told every connection to end. */
     private boolean allDraining;

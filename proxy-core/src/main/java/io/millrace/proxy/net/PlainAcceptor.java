@@ -44,6 +44,7 @@ final class PlainAcceptor implements EpollIoHandle {
     private final Socket listening;
     /** The local address of every accepted connection; null if it may differ between connections. */
     private final @Nullable InetSocketAddress bound;
+
     private final PlainReceiver receiver;
     private final ChannelInitializer<Channel> initializer;
     private final Transparency transparency;

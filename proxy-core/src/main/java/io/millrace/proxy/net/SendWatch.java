@@ -29,6 +29,7 @@ public final class SendWatch {
     private long progressNanos = UNSET;
     /** Time since which bytes have waited for the client without a break; {@link #UNSET} if none wait. */
     private long behindSinceNanos = UNSET;
+
     private long writtenBytes;
     /** Bytes that the client had accepted at the start of the current measuring window. */
     private long windowAcceptedBytes;
@@ -42,6 +43,7 @@ public final class SendWatch {
 
     /** True if the kernel was queried since the last sample. {@link #kernelProgressNanos} is the result. */
     private boolean kernelQueried;
+
     private long kernelProgressNanos;
 
     /**

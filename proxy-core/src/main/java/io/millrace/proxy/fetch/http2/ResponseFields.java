@@ -44,9 +44,11 @@ final class ResponseFields implements HpackDecoder.Receiver {
     private int length;
     /** The buffer for text that the HPACK decoder decodes. */
     private byte[] text = new byte[2048];
+
     private int status;
     /** Size of the fields received so far, counted as in RFC 9113 s6.5.2. */
     private int listBytes;
+
     private int listBytesMax;
     private boolean trailers;
     private @Nullable String problem;

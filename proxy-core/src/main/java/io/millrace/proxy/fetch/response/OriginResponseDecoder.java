@@ -85,6 +85,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     private @Nullable String upgrade;
     /** Limit in bytes of a head, of a chunk's line, and of trailers. */
     private int headMax;
+
     private long remaining;
     private int interimCount;
     private boolean anyBytes;

@@ -80,6 +80,7 @@ public final class FrameReader {
 
     /** True if the rest of the DATA frame is ignored, because its stream has failed. */
     private boolean dataDropped;
+
     private int dataStream;
     private int dataLeft;
     private int paddingLeft;

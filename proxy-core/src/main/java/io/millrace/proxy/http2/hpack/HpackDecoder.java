@@ -21,6 +21,7 @@ public final class HpackDecoder {
     private static final int ENTRIES_AT_FIRST = 16;
     /** Limit of a decoded integer, far above any valid length or index. */
     private static final int INTEGER_MAX = 1 << 24;
+
     private static final byte[] NOTHING = {};
     private static final byte[][] NO_ENTRIES = {};
     private static final int[] NO_LENGTHS = {};
@@ -47,10 +48,12 @@ public final class HpackDecoder {
     private int count;
     /** Size of the table, with {@link #ENTRY_OVERHEAD} for each entry. */
     private int bytes;
+
     private int bytesMax = TABLE_BYTES_MAX;
 
     /** The block that is being decoded. */
     private byte[] in = NOTHING;
+
     private int position;
     private int end;
 

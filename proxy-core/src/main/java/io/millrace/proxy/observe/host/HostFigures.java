@@ -248,9 +248,9 @@ public final class HostFigures {
     }
 
     /**
-     * Computes the figures of the others. They are the totals minus the present and the lost rows of hosts. The totals
-     * are read after the rows. So the difference may contain new requests of a host with a row, which the next report
-     * subtracts again. The maximum of the old and the new figure keeps the figure from decreasing.
+     * Computes the figures of all hosts without a row. They are the totals minus the present and the lost rows of
+     * hosts. The totals are read after the rows. So the difference may contain new requests of a host with a row, which
+     * the next report subtracts again. The maximum of the old and the new figure keeps the figure from decreasing.
      */
     private void addOthers() {
         long[] rowSums = retired.clone();

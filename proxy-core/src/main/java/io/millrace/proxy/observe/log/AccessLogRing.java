@@ -76,6 +76,7 @@ public final class AccessLogRing {
     // These fields are used by the event loop.
     /** The optional texts of the claimed record. */
     private Contents claimed;
+
     private final AccessLogRecord writing;
     private long claimedPosition;
     private long knownReadPosition;

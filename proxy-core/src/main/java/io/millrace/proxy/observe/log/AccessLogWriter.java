@@ -52,6 +52,7 @@ final class AccessLogWriter implements Runnable {
 
     /** Index of the ring that is read first for the next batch. */
     private int firstRing;
+
     private boolean isFailing;
     private long failedAtMillis;
     private long blockBegunAtMillis;

@@ -32,6 +32,7 @@ public final class LineBuffer {
 
     /** The first bytes of an IPv4-mapped IPv6 address (::ffff:0:0/96). */
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
+
     static final int MAPPED_PREFIX_LENGTH = 12;
 
     private final int maxLineBytes;

@@ -102,6 +102,7 @@ final class LogTemplate {
         private final List<Piece> pieces = new ArrayList<>();
         /** True if the template, up to the current position, has an opening double quote without a closing one. */
         private boolean quoted;
+
         private boolean showsTls;
         private int maxLineBytes;
 

@@ -35,6 +35,7 @@ public final class BlockEncoder {
     private final int[] grouped;
     /** Indexes of the other columns. */
     private final int[] ungrouped;
+
     private final int textColumns;
 
     /** Hash table of the texts, with open addressing. A slot contains the index of a text plus one; 0 if it is free. */
@@ -64,6 +65,7 @@ public final class BlockEncoder {
 
     /** The values of the grouped columns in the row that is being appended. */
     private final long[] candidate;
+
     private int groups;
 
     private int blockStart;

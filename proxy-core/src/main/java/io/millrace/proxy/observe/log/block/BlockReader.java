@@ -40,6 +40,7 @@ public final class BlockReader {
     private final Map<Integer, BlockDecoder> decoders = new HashMap<>();
     /** The schema that the visitor received last. */
     private @Nullable BlockSchema announced;
+
     private boolean isEnded;
 
     public BlockReader(Visitor visitor) {
