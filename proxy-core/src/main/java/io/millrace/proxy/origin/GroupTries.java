@@ -25,6 +25,7 @@ public final class GroupTries {
 
     private @Nullable StringBuilder history;
     private int tries;
+    /** Index of the host that was tried last. */
     private int last;
 
     GroupTries(GroupView view, long key, long nowMillis) {
@@ -72,9 +73,9 @@ public final class GroupTries {
      * Excludes the last host, and hosts whose status required a retry.
      */
     private int chooseAgain(long nowMillis) {
-        BitSet out = (BitSet) refused.clone();
-        out.set(last);
-        return view.chooseHealthy(key, out, nowMillis);
+        BitSet excluded = (BitSet) refused.clone();
+        excluded.set(last);
+        return view.chooseHealthy(key, excluded, nowMillis);
     }
 
     /**

@@ -81,7 +81,7 @@ public final class HealthChecks {
      */
     private void tick() {
         long nowMillis = clockMillis.getAsLong();
-        IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();
+        IdentityHashMap<OriginHost, Check> checksOfTick = new IdentityHashMap<>();
         for (OriginGroup group : groups.all()) {
             for (OriginHost host : group.hosts()) {
                 removeExpiredMark(group, host, nowMillis);
@@ -95,7 +95,7 @@ public final class HealthChecks {
                     OriginHost host = group.hosts().get(i);
                     Check known = checks.remove(host);
                     Check check = known == null ? new Check(host, nowMillis + firstDelayMillis(rules)) : known;
-                    now.put(host, check);
+                    checksOfTick.put(host, check);
                     try {
                         check.runIfDue(group, rules, nowMillis);
                     } catch (RuntimeException e) {
@@ -105,7 +105,7 @@ public final class HealthChecks {
             }
         }
         checks.values().forEach(Check::cancel);
-        checks = now;
+        checks = checksOfTick;
     }
 
     private static void removeExpiredMark(OriginGroup group, OriginHost host, long nowMillis) {
@@ -129,7 +129,9 @@ public final class HealthChecks {
     private final class Check {
         private final OriginHost host;
         private long dueMillis;
+        /** Number of consecutive passed checks. */
         private int passed;
+        /** Number of consecutive failed checks. */
         private int failed;
         /**
          * The host's term in which {@code passed} was counted. A new term begins with each change between up and down.

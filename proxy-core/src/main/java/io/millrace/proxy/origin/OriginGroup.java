@@ -10,6 +10,7 @@ import java.util.List;
  * and takes over the hosts that remain. Immutable.
  */
 public final class OriginGroup {
+    /** Number of status codes, from 0 to 599. */
     private static final int STATUSES = 600;
 
     private final OriginGroupConfig config;

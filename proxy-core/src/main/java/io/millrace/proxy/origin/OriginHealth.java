@@ -85,7 +85,7 @@ public record OriginHealth(
     /**
      * Returns true if a trial is due. The trial is not delayed if the clock was set back.
      *
-     * @param delayMillis additional delay, so that requests with a lower delay are used first
+     * @param delayMillis additional delay, so that requests with a lower delay become trials first
      */
     boolean isTrialDue(long nowMillis, long delayMillis) {
         return state == State.DOWN

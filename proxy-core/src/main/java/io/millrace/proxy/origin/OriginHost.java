@@ -31,7 +31,7 @@ public final class OriginHost {
     private final String group;
     private final RuleUrl url;
     private final Origin origin;
-    private final boolean address;
+    private final boolean isAddress;
     private final long hash;
     private final AtomicReference<OriginHealth> health;
     private final EventSink events;
@@ -58,7 +58,7 @@ public final class OriginHost {
                 ? Origin.https(hostWithoutBrackets, url.effectivePort())
                 : Origin.http(hostWithoutBrackets, url.effectivePort());
         origin = unixSocket != null ? named.onSocket(unixSocket.toString()) : url.port() < 0 ? named.withSrv() : named;
-        address = NetUtil.isValidIpV4Address(hostWithoutBrackets) || NetUtil.isValidIpV6Address(hostWithoutBrackets);
+        isAddress = NetUtil.isValidIpV4Address(hostWithoutBrackets) || NetUtil.isValidIpV6Address(hostWithoutBrackets);
         hash = KeyHash.of(url.authority());
     }
 
@@ -74,7 +74,7 @@ public final class OriginHost {
 
     /** Returns true if the host is configured as an IP address and not by name. */
     public boolean isAddress() {
-        return address;
+        return isAddress;
     }
 
     RuleUrl url() {

@@ -19,7 +19,7 @@ public final class Overload {
     private volatile @Nullable OverloadGauge[] gauges = new OverloadGauge[0];
 
     /** True if the next two fields are set: the current window began while there was a gauge. */
-    private boolean began;
+    private boolean windowBegan;
 
     private long lastNanos;
     private long lastCpuNanos;
@@ -86,14 +86,14 @@ public final class Overload {
      */
     public void evaluate(long nowNanos, LongSupplier processorTime, int processors) {
         if (!hasGauges()) {
-            began = false;
+            windowBegan = false;
             return;
         }
         long cpuNanos = processorTime.getAsLong();
-        double share = began && nowNanos > lastNanos
+        double share = windowBegan && nowNanos > lastNanos
                 ? (double) (cpuNanos - lastCpuNanos) / (nowNanos - lastNanos) / processors
                 : 0;
-        began = true;
+        windowBegan = true;
         lastNanos = nowNanos;
         lastCpuNanos = cpuNanos;
         for (OverloadGauge gauge : gauges) {

@@ -52,8 +52,8 @@ public final class OverloadGauge {
     }
 
     /** Returns true if the rule has the verb and URL of this gauge. The rule may come from a later configuration. */
-    boolean isOf(RemapRuleConfig of) {
-        return !of.isForwarding() && verb == of.verb() && from.equals(of.from());
+    boolean isOf(RemapRuleConfig other) {
+        return !other.isForwarding() && verb == other.verb() && from.equals(other.from());
     }
 
     void configure(OverloadConfig changed) {

@@ -63,10 +63,10 @@ public record InvalidationScope(
 
     private boolean hasPrefix(TargetUri url) {
         byte[] path = PrefixStamps.normal(url);
-        byte[] wanted = prefix;
-        return wanted != null
-                && path.length >= wanted.length
-                && Arrays.equals(path, 0, wanted.length, wanted, 0, wanted.length);
+        byte[] wantedPrefix = prefix;
+        return wantedPrefix != null
+                && path.length >= wantedPrefix.length
+                && Arrays.equals(path, 0, wantedPrefix.length, wantedPrefix, 0, wantedPrefix.length);
     }
 
     private boolean isOnSite(TargetUri url, Tags tags) {
@@ -74,8 +74,8 @@ public record InvalidationScope(
     }
 
     private boolean hasTag(Tags tags) {
-        byte[] wanted = tag;
-        return wanted != null && tags.each().stream().anyMatch(one -> Arrays.equals(one, wanted));
+        byte[] wantedTag = tag;
+        return wantedTag != null && tags.each().stream().anyMatch(one -> Arrays.equals(one, wantedTag));
     }
 
     /** Creates the scope of everything. */

@@ -242,14 +242,14 @@ public final class InvalidationTable implements Invalidations {
      * @return the added entry; null, without a change, if too many purges by pattern are live
      */
     @Nullable
-    InvalidationEntry invalidate(PurgedPattern wanted, long stampMin, long undoableFrom, boolean delaysSweep) {
+    InvalidationEntry invalidate(PurgedPattern unstamped, long stampMin, long undoableFrom, boolean delaysSweep) {
         lock.lock();
         try {
             if (patterns.isFull()) {
                 return null;
             }
             long stamp = Math.max(newest + 1, stampMin);
-            PurgedPattern pattern = wanted.at(stamp, stamp >>> STAMP_BITS);
+            PurgedPattern pattern = unstamped.at(stamp, stamp >>> STAMP_BITS);
             if (delaysSweep) {
                 heldSweeps.add(stamp);
             }
@@ -416,8 +416,8 @@ public final class InvalidationTable implements Invalidations {
                 }
             }
             for (InvalidationEntry entry : withoutRetired(entries)) {
-                boolean unpacks = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
-                if (entry.kind() == InvalidationKind.TAGS && unpacks) {
+                boolean mustUnpack = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
+                if (entry.kind() == InvalidationKind.TAGS && mustUnpack) {
                     for (InvalidationEntry single : TagStamps.unpack(entry)) {
                         restore(single, undoableFrom, undone, undoables);
                     }
@@ -459,9 +459,9 @@ public final class InvalidationTable implements Invalidations {
                 retired.add(entry.hash());
             }
         }
-        List<InvalidationEntry> left = new ArrayList<>(entries);
-        left.removeIf(entry -> entry.kind() == InvalidationKind.PATTERN && retired.contains(entry.stamp()));
-        return left;
+        List<InvalidationEntry> unretired = new ArrayList<>(entries);
+        unretired.removeIf(entry -> entry.kind() == InvalidationKind.PATTERN && retired.contains(entry.stamp()));
+        return unretired;
     }
 
     /** Adds an entry of the journal. Keys of tags must be added before other entries. */
@@ -476,24 +476,24 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /** Adds an entry. Raises the newest stamp to the stamp of the entry. */
-    private InvalidationEntry enter(InvalidationEntry wanted, long undoableFrom) {
-        InvalidationEntry entry = put(wanted, undoableFrom);
+    private InvalidationEntry enter(InvalidationEntry requestedEntry, long undoableFrom) {
+        InvalidationEntry entry = put(requestedEntry, undoableFrom);
         newest = Math.max(newest, entry.stamp());
         return entry;
     }
 
     /** Adds an entry. If it can be undone, records the stamps that it replaces. */
-    private InvalidationEntry put(InvalidationEntry wanted, long undoableFrom) {
+    private InvalidationEntry put(InvalidationEntry requestedEntry, long undoableFrom) {
         if (undoableFrom != NEVER) {
             undos.dropBelow(undoableFrom);
         }
-        if (wanted.isSoft() && wanted.stamp() >= undoableFrom) {
-            PurgeUndo.Before before = undos.before(wanted);
-            InvalidationEntry entry = put(wanted);
-            undos.add(wanted, before, entry);
+        if (requestedEntry.isSoft() && requestedEntry.stamp() >= undoableFrom) {
+            PurgeUndo.Before before = undos.before(requestedEntry);
+            InvalidationEntry entry = put(requestedEntry);
+            undos.add(requestedEntry, before, entry);
             return entry;
         }
-        InvalidationEntry entry = put(wanted);
+        InvalidationEntry entry = put(requestedEntry);
         if (entry.kind() == InvalidationKind.ALL) {
             forgetCovered();
         }

@@ -260,8 +260,8 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Sets the task that runs when a purge by pattern is added or released, on any thread. Runs the task now if a
-     * purge is live.
+     * Sets the task that runs when a purge by pattern is added or its sweep is allowed, on any thread. Runs the task
+     * now if a purge is live.
      */
     public void onPattern(Runnable task) {
         onPattern = task;

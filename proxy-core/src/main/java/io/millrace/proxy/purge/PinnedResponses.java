@@ -32,6 +32,7 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         if (head.isVaryMarker()) {
             return true;
         }
+        // A zero byte follows the primary key in the key of a variant.
         int primaryLength = lengthBefore(key, key.length, 0);
         if (primaryLength < key.length && !hasMarker(key, primaryLength)) {
             return false;
@@ -63,9 +64,9 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         }
     }
 
-    private static int lengthBefore(byte[] key, int end, int stop) {
+    private static int lengthBefore(byte[] key, int end, int separator) {
         int length = 0;
-        while (length < end && key[length] != stop) {
+        while (length < end && key[length] != separator) {
             length++;
         }
         return length;

@@ -63,10 +63,10 @@ final class PrefixStamps {
         InvalidationEntry first = null;
         for (InvalidationEntry entry : entries[at]) {
             byte[] prefix = entry.prefix();
-            boolean begins = end - from >= prefix.length
+            boolean startsWithPrefix = end - from >= prefix.length
                     && Arrays.equals(bytes, from, from + prefix.length, prefix, 0, prefix.length);
-            boolean counts = begins && entry.isSoft() == soft && entry.stamp() > responseStamp;
-            if (counts && (first == null || entry.stamp() < first.stamp())) {
+            boolean isMatch = startsWithPrefix && entry.isSoft() == soft && entry.stamp() > responseStamp;
+            if (isMatch && (first == null || entry.stamp() < first.stamp())) {
                 first = entry;
             }
         }
@@ -149,7 +149,7 @@ final class PrefixStamps {
      * {@code hardUpTo}, and soft entries up to the higher of both stamps.
      */
     PrefixStamps above(long hardUpTo, long softUpTo) {
-        PrefixStamps left = this;
+        PrefixStamps remaining = this;
         for (int at = 0; at < hosts.length; at++) {
             List<InvalidationEntry> list = new ArrayList<>();
             for (InvalidationEntry entry : entries[at]) {
@@ -158,10 +158,10 @@ final class PrefixStamps {
                 }
             }
             if (list.size() < entries[at].length) {
-                left = left.with(hosts[at], list);
+                remaining = remaining.with(hosts[at], list);
             }
         }
-        return left;
+        return remaining;
     }
 
     private PrefixStamps with(long hash, List<InvalidationEntry> list) {

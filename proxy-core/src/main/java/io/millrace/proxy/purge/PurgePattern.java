@@ -48,9 +48,9 @@ final class PurgePattern {
     /** Returns the path without a wildcard at its end; null if the rest has special characters. */
     private static @Nullable String literalBeginning(TargetUri target) {
         String pattern = target.path();
-        for (String rest : WILDCARDS) {
-            if (pattern.endsWith(rest)) {
-                pattern = pattern.substring(0, pattern.length() - rest.length());
+        for (String wildcard : WILDCARDS) {
+            if (pattern.endsWith(wildcard)) {
+                pattern = pattern.substring(0, pattern.length() - wildcard.length());
                 break;
             }
         }

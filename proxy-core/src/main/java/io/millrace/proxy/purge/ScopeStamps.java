@@ -261,11 +261,11 @@ final class ScopeStamps {
                 prefixes = prefixes.without(entry);
             }
             case PREFIX -> {
-                PrefixStamps with = prefixes.with(entry);
-                if (with == null) {
+                PrefixStamps withEntry = prefixes.with(entry);
+                if (withEntry == null) {
                     return put(InvalidationEntry.of(InvalidationKind.HOST, entry.isSoft(), stamp, entry.hash()));
                 }
-                prefixes = with;
+                prefixes = withEntry;
             }
             case GROUP -> {
                 while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
@@ -441,10 +441,15 @@ final class ScopeStamps {
         LabelStamps tagged = tags.stamps();
         add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
         for (boolean softly : new boolean[] {false, true}) {
-            hosts.forEach(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
-            urls.forEach(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
+            hosts.forEach(
+                    softly,
+                    (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, stamp, hash)));
+            urls.forEach(
+                    softly,
+                    (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, stamp, hash)));
             groups.forEach(
-                    softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
+                    softly,
+                    (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, stamp, hash)));
         }
         prefixes.addTo(all);
         tags.addTo(all);

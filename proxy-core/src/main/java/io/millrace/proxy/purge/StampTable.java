@@ -76,15 +76,15 @@ final class StampTable {
      */
     void forget(long upTo) {
         AtomicLongArray from = slots;
-        int left = 0;
+        int kept = 0;
         for (int at = 0; at < from.length(); at += SLOT_LONGS) {
-            left += isKept(from, at, upTo) ? 1 : 0;
+            kept += isKept(from, at, upTo) ? 1 : 0;
         }
-        if (left == size) {
+        if (kept == size) {
             return;
         }
-        slots = copy(from, Math.max(SLOTS_MIN, left + left / 2 + 1), upTo);
-        size = left;
+        slots = copy(from, Math.max(SLOTS_MIN, kept + kept / 2 + 1), upTo);
+        size = kept;
     }
 
     private static boolean isKept(AtomicLongArray slots, int at, long upTo) {

@@ -32,8 +32,11 @@ final class UndoLog {
     static final int UNDONE_MAX = 1 << 12;
 
     private final int entriesMax;
+    /** Per stamp of a purge: the entries of the purge, each with the entries that it replaced. */
     private final NavigableMap<Long, Map<InvalidationEntry, List<InvalidationEntry>>> purges = new TreeMap<>();
+    /** Stamps of undone purges. */
     private final NavigableSet<Long> undone = new TreeSet<>();
+    /** Number of entries in {@link #purges}, including the replaced entries. */
     private int entries;
 
     UndoLog(int entriesMax) {

@@ -33,6 +33,7 @@ final class CacheRule {
         this.config = config;
         when = config.when();
         host = when.host() == null ? null : ascii(when.host());
+        // The domain "." contains every host.
         domain = when.domain() == null || when.domain().equals(".") ? null : ascii(when.domain());
         prefix = when.prefix() == null ? NOTHING : ascii(when.prefix());
         suffix = when.suffix() == null
@@ -133,9 +134,9 @@ final class CacheRule {
         return to - from >= end.length && isAt(bytes, to - end.length, end);
     }
 
-    private static boolean isAt(byte[] bytes, int at, byte[] wanted) {
-        for (int i = 0; i < wanted.length; i++) {
-            if (bytes[at + i] != wanted[i]) {
+    private static boolean isAt(byte[] bytes, int at, byte[] expected) {
+        for (int i = 0; i < expected.length; i++) {
+            if (bytes[at + i] != expected[i]) {
                 return false;
             }
         }

@@ -24,6 +24,7 @@ public final class CacheRules {
     private static final int DAY_MINUTES = 24 * 60;
 
     private final CacheRule[] rules;
+    /** The settings of each remap rule without cache rules, by the index of the remap rule. */
     private final EffectiveCacheSettings[] plain;
     private final boolean dependsOnTime;
     private final ZoneId zone;

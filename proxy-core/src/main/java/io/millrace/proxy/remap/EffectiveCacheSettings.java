@@ -26,7 +26,7 @@ public final class EffectiveCacheSettings {
     /** The settings during an overload. Created on first use, perhaps by several threads at the same time. */
     private volatile @Nullable EffectiveCacheSettings inOverload;
 
-    private EffectiveCacheSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
+    private EffectiveCacheSettings(CacheSettings base, List<CacheRuleConfig> applied, int ruleCount) {
         this.base = base;
         this.applied = applied;
         this.settings = applied.isEmpty() ? base : compound(base, applied);
@@ -34,20 +34,24 @@ public final class EffectiveCacheSettings {
                 ? null
                 : String.join(
                         " ", applied.stream().map(CacheRuleConfig::toString).toList());
-        this.next = new AtomicReferenceArray<>(rules);
+        this.next = new AtomicReferenceArray<>(ruleCount);
     }
 
-    private EffectiveCacheSettings(EffectiveCacheSettings of, CacheSettings settings) {
-        this.base = of.base;
-        this.applied = of.applied;
+    private EffectiveCacheSettings(EffectiveCacheSettings original, CacheSettings settings) {
+        this.base = original.base;
+        this.applied = original.applied;
         this.settings = settings;
-        this.text = of.text;
-        this.next = of.next;
+        this.text = original.text;
+        this.next = original.next;
     }
 
-    /** Returns the settings of a remap rule without changes. */
-    static EffectiveCacheSettings of(CacheSettings base, int rules) {
-        return new EffectiveCacheSettings(base, List.of(), rules);
+    /**
+     * Returns the settings of a remap rule without changes.
+     *
+     * @param ruleCount number of all rules that may change the settings
+     */
+    static EffectiveCacheSettings of(CacheSettings base, int ruleCount) {
+        return new EffectiveCacheSettings(base, List.of(), ruleCount);
     }
 
     /** Returns the cache settings of the remap rule after the changes by the matching cache rules. */
@@ -94,13 +98,13 @@ public final class EffectiveCacheSettings {
 
     private static CacheSettings compound(CacheSettings base, List<CacheRuleConfig> rules) {
         CacheSettings.Builder settings = base.toBuilder();
-        boolean never = false;
+        boolean neverCache = false;
         Duration revalidate = null;
         Duration ttl = null;
         for (CacheRuleConfig rule : rules) {
             CacheRuleConfig.Actions then = rule.then();
             CacheRuleConfig.Action action = then.action();
-            never |= action == CacheRuleConfig.Action.NEVER_CACHE;
+            neverCache |= action == CacheRuleConfig.Action.NEVER_CACHE;
             if (action == CacheRuleConfig.Action.IGNORE_NO_CACHE
                     || action == CacheRuleConfig.Action.IGNORE_CLIENT_NO_CACHE) {
                 settings.ignoreClientNoCache(true);
@@ -123,7 +127,7 @@ public final class EffectiveCacheSettings {
             settings.ignoreServerNoCache(true)
                     .requiredHeaders(StoringRules.RequiredHeaders.NONE)
                     .dynamicUrls(true);
-        } else if (never) {
+        } else if (neverCache) {
             settings.enabled(false);
         }
         return settings.forced(new LifetimeRules.Forced(

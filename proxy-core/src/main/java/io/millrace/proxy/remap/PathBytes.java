@@ -34,7 +34,7 @@ final class PathBytes {
             return Math.min(to, from + length);
         }
         int i = from;
-        for (int left = length; left > 0 && i < to; left--) {
+        for (int remaining = length; remaining > 0 && i < to; remaining--) {
             i += bytes[i] == '%' && unreservedAt(bytes, i) >= 0 ? 3 : 1;
         }
         return i;

@@ -352,45 +352,45 @@ public final class RemapRule {
             return ASTERISK;
         }
         byte[] bytes = target.targetBytes();
-        int rest = target.pathStart();
+        int restStart = target.pathStart();
         int pathEnd = target.pathEnd();
         int queryStart = pathEnd;
         int queryEnd = target.queryEnd();
-        if (UriBytes.hasEncodingsToNormalize(bytes, rest, pathEnd)) {
-            byte[] normal = new byte[queryEnd - rest];
-            pathEnd = UriBytes.normalizePath(bytes, rest, pathEnd, normal, 0);
+        if (UriBytes.hasEncodingsToNormalize(bytes, restStart, pathEnd)) {
+            byte[] normal = new byte[queryEnd - restStart];
+            pathEnd = UriBytes.normalizePath(bytes, restStart, pathEnd, normal, 0);
             System.arraycopy(bytes, queryStart, normal, pathEnd, queryEnd - queryStart);
             queryEnd = pathEnd + queryEnd - queryStart;
             bytes = normal;
-            rest = 0;
+            restStart = 0;
         }
-        rest = Math.min(pathEnd, rest + fromPath.length);
-        int pathLength = pathEnd - rest;
+        restStart = Math.min(pathEnd, restStart + fromPath.length);
+        int pathLength = pathEnd - restStart;
         boolean endsWithSlash = toPath[toPath.length - 1] == '/';
-        boolean wantsSlash = !endsWithSlash && fromPath[fromPath.length - 1] == '/' && pathLength > 0;
-        if (endsWithSlash && fromPath[fromPath.length - 1] != '/' && pathLength > 0 && bytes[rest] == '/') {
-            rest++;
+        boolean needsSlash = !endsWithSlash && fromPath[fromPath.length - 1] == '/' && pathLength > 0;
+        if (endsWithSlash && fromPath[fromPath.length - 1] != '/' && pathLength > 0 && bytes[restStart] == '/') {
+            restStart++;
         }
-        int prefix = toPath.length + (wantsSlash ? 1 : 0);
-        byte[] out = new byte[prefix + queryEnd - rest];
+        int prefix = toPath.length + (needsSlash ? 1 : 0);
+        byte[] out = new byte[prefix + queryEnd - restStart];
         System.arraycopy(toPath, 0, out, 0, toPath.length);
-        if (wantsSlash) {
+        if (needsSlash) {
             out[toPath.length] = '/';
         }
-        System.arraycopy(bytes, rest, out, prefix, queryEnd - rest);
-        return toQuery.length == 0 ? out : withQuery(out, prefix + pathEnd - rest);
+        System.arraycopy(bytes, restStart, out, prefix, queryEnd - restStart);
+        return toQuery.length == 0 ? out : withQuery(out, prefix + pathEnd - restStart);
     }
 
     /** Inserts the query of {@code to} before the client's query, which may be empty. */
     private byte[] withQuery(byte[] target, int queryStart) {
-        boolean joins = target.length > queryStart + 1;
-        int rest = joins ? target.length - queryStart : 0;
-        byte[] out = new byte[queryStart + toQuery.length + rest];
+        boolean hasClientQuery = target.length > queryStart + 1;
+        int clientQueryBytes = hasClientQuery ? target.length - queryStart : 0;
+        byte[] out = new byte[queryStart + toQuery.length + clientQueryBytes];
         System.arraycopy(target, 0, out, 0, queryStart);
         System.arraycopy(toQuery, 0, out, queryStart, toQuery.length);
-        if (joins) {
+        if (hasClientQuery) {
             int at = queryStart + toQuery.length;
-            System.arraycopy(target, queryStart, out, at, rest);
+            System.arraycopy(target, queryStart, out, at, clientQueryBytes);
             out[at] = '&';
         }
         return out;

@@ -169,15 +169,15 @@ public final class RemapTable {
         if (!found.isEmpty()) {
             return found.stream().map(mapped -> mapped.key(target)).toList();
         }
-        CacheKey own = CacheKey.of(target);
-        return hasHost(target) ? List.of(own, forwardedHosts.of(target).key(target)) : List.of(own);
+        CacheKey keyOfUrl = CacheKey.of(target);
+        return hasHost(target) ? List.of(keyOfUrl, forwardedHosts.of(target).key(target)) : List.of(keyOfUrl);
     }
 
     /** Returns the URL for the cache key of a client's URL; the URL itself if no rule maps it. */
     public TargetUri keyUrl(TargetUri target) {
         List<Mapped> found = matches(target);
-        if (found.isEmpty() && forwarded(target) instanceof Mapped own) {
-            return own.keyUrl(target);
+        if (found.isEmpty() && forwarded(target) instanceof Mapped forwardedRule) {
+            return forwardedRule.keyUrl(target);
         }
         return found.isEmpty() ? target : found.get(0).keyUrl(target);
     }

@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
 public final class ReverseMap {
     private final HostIndex allRules;
     private final Map<String, HostIndex> byClient = new HashMap<>();
-    private final boolean withCookies;
+    private final boolean anyRewritesCookies;
 
     private ReverseMap(List<RemapRule> rules) {
         allRules = new HostIndex(rules);
-        withCookies = rules.stream().anyMatch(rule -> rule.config().rewriteSetCookie());
+        anyRewritesCookies = rules.stream().anyMatch(rule -> rule.config().rewriteSetCookie());
         rules.stream()
                 .collect(Collectors.groupingBy(ReverseMap::clientOf))
-                .forEach((client, own) -> byClient.put(client, new HostIndex(own)));
+                .forEach((client, rulesOfClient) -> byClient.put(client, new HostIndex(rulesOfClient)));
     }
 
     private static String clientOf(RemapRule rule) {
@@ -83,8 +83,8 @@ public final class ReverseMap {
         if (origin == null) {
             return fields;
         }
-        RemapRule cookieRule = withCookies ? find(origin, client) : null;
-        boolean cookies = cookieRule != null && cookieRule.config().rewriteSetCookie();
+        RemapRule cookieRule = anyRewritesCookies ? find(origin, client) : null;
+        boolean rewritesCookies = cookieRule != null && cookieRule.config().rewriteSetCookie();
         FieldSection.Builder changed = FieldSection.builderLike(fields);
         boolean any = false;
         for (int line = 0; line < fields.size(); line++) {
@@ -92,7 +92,7 @@ public final class ReverseMap {
             boolean location = fields.isNamed(line, FieldName.LOCATION);
             if (location || fields.isNamed(line, FieldName.CONTENT_LOCATION)) {
                 value = url(fields.value(line), client, origin);
-            } else if (cookieRule != null && cookies && fields.isNamed(line, FieldName.SET_COOKIE)) {
+            } else if (cookieRule != null && rewritesCookies && fields.isNamed(line, FieldName.SET_COOKIE)) {
                 value = SetCookieRewrite.of(fields.value(line), cookieRule, origin, client);
             }
             if (value == null) {
@@ -114,8 +114,8 @@ public final class ReverseMap {
     }
 
     private @Nullable RemapRule find(TargetUri url, TargetUri client) {
-        HostIndex own = byClient.get(client.scheme() + "://" + client.host());
-        RemapResult found = own == null ? NotMapped.NO_RULE : own.match(url, url.port());
+        HostIndex rulesOfClient = byClient.get(client.scheme() + "://" + client.host());
+        RemapResult found = rulesOfClient == null ? NotMapped.NO_RULE : rulesOfClient.match(url, url.port());
         if (!(found instanceof Mapped)) {
             found = allRules.match(url, url.port());
         }
@@ -151,8 +151,8 @@ public final class ReverseMap {
         String pathForClient = UriBytes.encoded(rule.originTarget(resolved));
         // Prevents an open redirect: a client parses the text after two slashes as a host (RFC 3986 s4.2). An attacker
         // could choose this host if the origin copies text from a request into the path.
-        boolean suffices = target != null && target.isSameOrigin(client) && !pathForClient.startsWith("//");
-        String result = suffices ? pathForClient : urlForClient;
+        boolean isPathEnough = target != null && target.isSameOrigin(client) && !pathForClient.startsWith("//");
+        String result = isPathEnough ? pathForClient : urlForClient;
         return result.equals(text) ? null : result + rest;
     }
 

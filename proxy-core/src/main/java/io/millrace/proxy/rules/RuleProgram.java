@@ -46,9 +46,9 @@ public final class RuleProgram {
     }
 
     /** Returns the program with the rules for all requests and those of one remap rule. */
-    public static RuleProgram of(List<RuleConfig> general, List<RuleConfig> own) {
+    public static RuleProgram of(List<RuleConfig> general, List<RuleConfig> ofRemapRule) {
         List<RuleConfig> rules = new ArrayList<>(general);
-        rules.addAll(own);
+        rules.addAll(ofRemapRule);
         return new RuleProgram(rules);
     }
 

@@ -16,8 +16,8 @@ public final class RulePrograms {
     private RulePrograms(RulesConfig rules) {
         general = RuleProgram.of(rules.general(), List.of());
         List<RuleProgram> programs = new ArrayList<>();
-        for (List<RuleConfig> own : rules.byRemap()) {
-            programs.add(own.isEmpty() ? general : RuleProgram.of(rules.general(), own));
+        for (List<RuleConfig> ofRemapRule : rules.byRemap()) {
+            programs.add(ofRemapRule.isEmpty() ? general : RuleProgram.of(rules.general(), ofRemapRule));
         }
         byRemap = List.copyOf(programs);
     }

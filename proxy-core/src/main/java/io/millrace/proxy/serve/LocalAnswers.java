@@ -75,10 +75,10 @@ public final class LocalAnswers {
         if (server != null && !fields.contains(FieldName.SERVER)) {
             fields.add(FieldName.SERVER, server);
         }
-        FieldSection own = more == null ? FieldSection.EMPTY : fields.build();
+        FieldSection fieldsSoFar = more == null ? FieldSection.EMPTY : fields.build();
         for (int line = 0; more != null && line < more.size(); line++) {
             // A field may occur on several lines, for example WWW-Authenticate.
-            if (!own.contains(FieldName.of(more.name(line)))) {
+            if (!fieldsSoFar.contains(FieldName.of(more.name(line)))) {
                 fields.addLine(more, line);
             }
         }

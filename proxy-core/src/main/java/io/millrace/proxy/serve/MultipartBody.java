@@ -21,8 +21,8 @@ public final class MultipartBody implements ContentSource, ContentSink {
     private final EventExecutor loop;
     private final ContentSink sink;
 
-    private int next;
-    private @Nullable StoredBody current;
+    private int nextPart;
+    private @Nullable StoredBody currentRange;
     private boolean closingSent;
 
     /** Creates the source. Takes ownership of the reference to the object. */
@@ -35,13 +35,13 @@ public final class MultipartBody implements ContentSource, ContentSink {
 
     @Override
     public void pull() {
-        StoredBody body = current;
+        StoredBody body = currentRange;
         if (body != null) {
             body.pull();
-        } else if (next < ranges.parts().size()) {
-            ByteRanges.Part part = ranges.parts().get(next);
-            next++;
-            current = new StoredBody(
+        } else if (nextPart < ranges.parts().size()) {
+            ByteRanges.Part part = ranges.parts().get(nextPart);
+            nextPart++;
+            currentRange = new StoredBody(
                     object.retain(),
                     loop,
                     this,
@@ -58,7 +58,7 @@ public final class MultipartBody implements ContentSource, ContentSink {
 
     @Override
     public void onBehind() {
-        StoredBody body = current;
+        StoredBody body = currentRange;
         if (body != null) {
             body.onBehind();
         }
@@ -87,8 +87,8 @@ public final class MultipartBody implements ContentSource, ContentSink {
     }
 
     private void endCurrent() {
-        StoredBody body = current;
-        current = null;
+        StoredBody body = currentRange;
+        currentRange = null;
         if (body != null) {
             body.close();
         }

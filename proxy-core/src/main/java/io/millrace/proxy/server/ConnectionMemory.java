@@ -20,8 +20,7 @@ import java.util.function.LongSupplier;
  */
 public final class ConnectionMemory implements InFlightMemory.Gauges {
     /**
-     * Divisor of the direct memory. The buffer pool of connections gets at least this fraction, even with a large
-     * cache.
+     * The buffer pool of connections gets at least the direct memory divided by this number, even with a large cache.
      */
     private static final int MIN_DIVISOR = 8;
 

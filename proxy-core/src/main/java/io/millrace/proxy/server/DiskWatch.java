@@ -31,7 +31,7 @@ public final class DiskWatch implements AutoCloseable {
     private final Map<Path, Boolean> offline = new HashMap<>();
     private @Nullable Future<?> ticking;
 
-    /** @param clockMillis time of day, epoch milliseconds */
+    /** @param clockMillis returns the current time in epoch milliseconds */
     public DiskWatch(
             EventLoop loop,
             Supplier<List<StoreStatistics.Volume>> volumes,

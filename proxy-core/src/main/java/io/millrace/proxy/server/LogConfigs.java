@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Converts the log section of a configuration to access log settings. Stateless. */
+/**
+ * Converts the log section of a configuration to access log settings. The section contains a list of logs, or the keys
+ * of a single log. Stateless.
+ */
 final class LogConfigs {
     /** The name of a single log in messages. */
     static final String SINGLE_NAME = "access";

@@ -33,8 +33,8 @@ public final class MemoryMetrics implements MemorySource {
     private static final Duration AGE_MAX_OF_SCRAPES = Duration.ofSeconds(10);
 
     /**
-     * Limit of the age of the memory map for metrics, as a multiple of the CPU time for reading it. The launcher
-     * scrapes all the time.
+     * Limit of the age of the memory map for metrics, as a multiple of the CPU time for reading it. Limits the
+     * cost, because the launcher (the parent process) scrapes continuously.
      */
     private static final long COST_FACTOR_OF_SCRAPES = 500;
 

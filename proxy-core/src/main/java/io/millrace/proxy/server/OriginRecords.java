@@ -34,8 +34,11 @@ public final class OriginRecords {
     private final Path file;
     private final OriginGroups groups;
     private final ReentrantLock writing = new ReentrantLock();
+    /** Content of the file as last written by this process. */
     private String written = "";
+    /** True after {@link #end}: the file is not written any more. */
     private boolean ended;
+
     private @Nullable Future<?> ticking;
 
     public OriginRecords(Path file, OriginGroups groups) {

@@ -78,7 +78,9 @@ public final class ServingLoop {
     private final Http2Loop http2;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
+    /** True while a search for slow clients is scheduled. */
     private boolean closingSlow;
+    /** Time of the last search for slow clients. */
     private long closedSlowNanos = System.nanoTime();
     private @Nullable Future<?> publishing;
 

@@ -51,15 +51,15 @@ public final class StoreConfigs {
                 volumes.add(deviceOrFile(config, storage).with(directWrites));
                 continue;
             }
-            long rest = storage.sizeBytes();
+            long remainingBytes = storage.sizeBytes();
             List<VolumeConfig> named = new ArrayList<>();
             for (VolumeShareConfig share : config.volumes()) {
                 long bytes = (long) (storage.sizeBytes() * share.share());
                 named.add(
                         new VolumeConfig(storage.path().resolve(share.name()), bytes, share.name()).with(directWrites));
-                rest -= bytes;
+                remainingBytes -= bytes;
             }
-            volumes.add(new VolumeConfig(storage.path(), rest).with(directWrites));
+            volumes.add(new VolumeConfig(storage.path(), remainingBytes).with(directWrites));
             volumes.addAll(named);
         }
         return volumes;
@@ -91,15 +91,15 @@ public final class StoreConfigs {
      * because other buffers need the last quarter.
      */
     private static long ramBytes(ProxyConfig config) {
-        long wanted = config.cache().ramBytes();
+        long configuredBytes = config.cache().ramBytes();
         long limit = PlatformDependent.maxDirectMemory() / 4 * 3;
-        if (wanted <= limit) {
-            return wanted;
+        if (configuredBytes <= limit) {
+            return configuredBytes;
         }
         log.warn(
                 "cache.ram_size: {} bytes exceed three quarters of this JVM's direct memory; {} bytes are used"
                         + " (-XX:MaxDirectMemorySize raises the limit)",
-                wanted,
+                configuredBytes,
                 limit);
         return limit;
     }

@@ -43,7 +43,7 @@ public final class Answer {
         return status;
     }
 
-    /** Names and values in turn. */
+    /** The fields as one list, in which the value of each field follows its name. */
     public List<String> fields() {
         return fields;
     }

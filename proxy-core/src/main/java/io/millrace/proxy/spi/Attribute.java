@@ -1,8 +1,8 @@
 package io.millrace.proxy.spi;
 
 /**
- * The key of a value that an extension attaches to a request. Each object is a key of its own: an extension keeps it in
- * a constant. The value lives as long as the request.
+ * The key of a value that an extension attaches to a request. Two objects are different keys, even if their names are
+ * equal, so an extension keeps each key in a constant. The value lives as long as the request.
  *
  * @param <T> type of the value
  */

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The hook for the content of responses, between the origin and the cache. The transformed content is stored, and all
  * clients get it. For rules with this hook the proxy asks the origin for whole content without a coding
- * ({@code Accept-Encoding: identity}). {@code compression} encodes the transformed content.
+ * ({@code Accept-Encoding: identity}). The setting {@code compression} applies to the transformed content.
  *
  * <p>After a failure of {@link #bodyTransform} the content stays as it is, and is not stored. A failure of a
  * {@link Transform} ends the response: clients see it as incomplete, and it is not stored.

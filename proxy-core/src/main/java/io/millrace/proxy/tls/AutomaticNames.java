@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class AutomaticNames {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile List<AcmeRecord> records = List.of();
-    private @Nullable FileTime changed;
+    private @Nullable FileTime directoryModified;
 
     /** Returns the records as of the last check. */
     List<AcmeRecord> all() {
@@ -38,19 +38,19 @@ final class AutomaticNames {
         AcmeFiles files = AcmeFiles.of(config);
         if (files == null) {
             records = List.of();
-            changed = null;
+            directoryModified = null;
             return;
         }
         try {
             // A rename into the directory changes the directory's modification time.
             FileTime now = Files.getLastModifiedTime(files.records());
-            if (!now.equals(changed)) {
+            if (!now.equals(directoryModified)) {
                 records = List.copyOf(AcmeRecord.all(files));
-                changed = now;
+                directoryModified = now;
             }
         } catch (IOException e) {
             // The previous records stay in use. The launcher reports a storage that cannot be used.
-            changed = null;
+            directoryModified = null;
         }
     }
 }

@@ -49,9 +49,9 @@ public record CertificateFiles(Path certificate, Path key) {
             boolean pem = name.endsWith(".pem");
             if (pem || (name.endsWith(".crt") && !name.endsWith(LEGO_ISSUER))) {
                 String key = name.substring(0, name.length() - 4) + ".key";
-                boolean apart = names.contains(key);
-                if (apart || pem) {
-                    found.add(new CertificateFiles(path, apart ? directory.resolve(key) : path));
+                boolean isKeySeparate = names.contains(key);
+                if (isKeySeparate || pem) {
+                    found.add(new CertificateFiles(path, isKeySeparate ? directory.resolve(key) : path));
                 }
             } else if (name.indexOf('.') != 0 && !isFileName(name) && has(path)) {
                 found.add(of(path));

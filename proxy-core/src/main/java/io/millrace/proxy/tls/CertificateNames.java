@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Matches host names and addresses with the names of a certificate (RFC 9525). Stateless. */
 public final class CertificateNames {
+    /** Types of names in subjectAltName (RFC 5280 section 4.2.1.6). */
     static final int DNS_NAME = 2;
+
     static final int IP_ADDRESS = 7;
 
     private CertificateNames() {}
@@ -27,12 +29,12 @@ public final class CertificateNames {
         } catch (CertificateParsingException e) {
             return false;
         }
-        String wanted = lower(name);
+        String lowerName = lower(name);
         for (List<?> each : alternatives == null ? List.<List<?>>of() : alternatives) {
             int type = (Integer) Objects.requireNonNull(each.get(0));
             boolean fits = (type == DNS_NAME || type == IP_ADDRESS)
                     && each.get(1) instanceof String text
-                    && (type == IP_ADDRESS ? lower(text).equals(wanted) : matches(lower(text), wanted));
+                    && (type == IP_ADDRESS ? lower(text).equals(lowerName) : matches(lower(text), lowerName));
             if (fits) {
                 return true;
             }

@@ -48,7 +48,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CertificateReader {
     private static final int FILE_BYTES_MAX = 1 << 20;
+    /** Types of names in subjectAltName (RFC 5280 section 4.2.1.6). */
     private static final int DNS_NAME = 2;
+
     private static final int IP_ADDRESS = 7;
 
     /** Cache of issuers' certificates, which thousands of chains may share. */
@@ -66,8 +68,8 @@ public final class CertificateReader {
     public ServerCertificate read(CertificateFiles files, long nowMillis) throws CertificateFault {
         List<Pem.Block> blocks = blocks(files.certificate());
         List<X509Certificate> certificates = certificates(files.certificate(), blocks);
-        boolean apart = !files.key().equals(files.certificate());
-        byte[] key = key(files.key(), apart ? blocks(files.key()) : blocks);
+        boolean isKeySeparate = !files.key().equals(files.certificate());
+        byte[] key = key(files.key(), isKeySeparate ? blocks(files.key()) : blocks);
         X509Certificate leaf = leaf(certificates, files, key);
         List<String> notes = new ArrayList<>();
         List<X509Certificate> chain = chain(leaf, certificates, notes);
@@ -211,8 +213,8 @@ public final class CertificateReader {
             return false;
         }
         try {
-            if (publicKey instanceof RSAPublicKey rsa && privateKey instanceof RSAPrivateKey own) {
-                return rsa.getModulus().equals(own.getModulus());
+            if (publicKey instanceof RSAPublicKey rsa && privateKey instanceof RSAPrivateKey rsaPrivate) {
+                return rsa.getModulus().equals(rsaPrivate.getModulus());
             }
             if (publicKey instanceof ECPublicKey) {
                 byte[] point = PrivateKeyDer.ecPoint(key);

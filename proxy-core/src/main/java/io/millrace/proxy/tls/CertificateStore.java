@@ -74,7 +74,9 @@ final class CertificateStore {
         @Nullable
         CertificateFault fault;
 
+        /** Start of the current fault, in epoch milliseconds. */
         long faultSinceMillis;
+        /** Time of the last warning about the expiry, in epoch milliseconds; 0 for none. */
         long warnedMillis;
 
         /** Index in {@code tls.certificates} of the configuration. May change with a reload. */
@@ -103,12 +105,15 @@ final class CertificateStore {
     private final LongSupplier clockMillis;
     private final CertificateReader reader = new CertificateReader();
     private final List<ServerContexts> contexts = new ArrayList<>();
+    /** Number of faults since the start, by kind. */
     private final Map<Kind, Long> faultsSeen = new EnumMap<>(Kind.class);
     private Map<Key, Entry> entries = new LinkedHashMap<>();
     private final Map<Path, String> brokenDirectories = new LinkedHashMap<>();
     private TlsConfig config;
     private @Nullable CertificateCopies copies;
+    /** True after the first check. Certificates that are loaded later are logged. */
     private boolean loaded;
+
     private EventSink events = EventSink.NONE;
     private volatile CertificateIndex index = CertificateIndex.EMPTY;
     private volatile TlsReport report = TlsReport.EMPTY;

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 public final class ListenerTls implements TlsNames {
     private final CertificateStore store;
     private final ServerContexts contexts;
+    /** False if the address has its own certificate, which all of its connections use. */
     private final boolean choosesByName;
     private final @Nullable AutomaticCertificates automatic;
 
@@ -142,12 +143,12 @@ public final class ListenerTls implements TlsNames {
         if (text.contains("ALERT_") || text.contains("Received fatal alert") || text.contains("closed")) {
             return Failure.CLIENT;
         }
-        boolean common = text.contains("NO_SHARED")
+        boolean nothingInCommon = text.contains("NO_SHARED")
                 || text.contains("UNSUPPORTED_PROTOCOL")
                 || text.contains("NO_COMMON")
-                || text.contains("no cipher suites in common")
+                || text.contains("no cipher suites in nothingInCommon")
                 || text.contains("is not enabled or supported");
-        return common ? Failure.NOTHING_IN_COMMON : Failure.PROTOCOL;
+        return nothingInCommon ? Failure.NOTHING_IN_COMMON : Failure.PROTOCOL;
     }
 
     /**

@@ -38,6 +38,7 @@ final class NameSelector extends SniHandler {
     private final HandshakeListener handshakes;
     private @Nullable CertificateSet chosen;
     private boolean refused;
+    /** True if the ClientHello belongs to a tls-alpn-01 challenge (RFC 8737). */
     private boolean challenged;
 
     /**

@@ -92,6 +92,7 @@ final class ServerContexts {
     /** The effective settings of names: the settings of the address, overridden by the names' own settings. */
     private final Map<NameSettings, ServerTlsConfig> effective = new ConcurrentHashMap<>();
 
+    /** Stamps of the files of client authorities and revocation lists, as of the last check. */
     private volatile List<FileStamp> stamps = List.of();
 
     /**
@@ -138,7 +139,7 @@ final class ServerContexts {
     ServerTlsConfig settings(NameSettings names) {
         return names.equals(NameSettings.NONE)
                 ? settings
-                : effective.computeIfAbsent(names, own -> own.applyTo(settings));
+                : effective.computeIfAbsent(names, named -> named.applyTo(settings));
     }
 
     /**
@@ -272,10 +273,10 @@ final class ServerContexts {
      * staples for must-staple certificates, which clients refuse without a staple. May read files.
      */
     void requestStaples(CertificateIndex index) {
-        List<CertificateSet> wanting =
+        List<CertificateSet> stapledSets =
                 index.sets().stream().filter(this::staples).toList();
-        boolean all = wanting.size() <= STAPLED_AHEAD_MAX;
-        for (CertificateSet set : wanting) {
+        boolean all = stapledSets.size() <= STAPLED_AHEAD_MAX;
+        for (CertificateSet set : stapledSets) {
             if (all || set.isMustStaple()) {
                 requestStaple(set);
             }

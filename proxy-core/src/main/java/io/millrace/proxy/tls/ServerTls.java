@@ -61,6 +61,7 @@ public final class ServerTls implements AutoCloseable {
     private final LongSupplier clockMillis;
     private final List<CertificateStore> stores = new ArrayList<>();
     private final List<ServerContexts> contexts = new ArrayList<>();
+    /** The store of all addresses without a certificate of their own; null before the first such address. */
     private @Nullable CertificateStore shared;
     private final Map<ContextKey, ServerContexts> sharedContexts = new HashMap<>();
     private @Nullable ScheduledExecutorService fileChecks;
@@ -136,19 +137,19 @@ public final class ServerTls implements AutoCloseable {
             }
             return new ListenerTls(all, known, true, automatic);
         }
-        CertificateStore own = new CertificateStore(singleCertificate(certificate, tls.key()), clockMillis);
-        own.events(events);
+        CertificateStore storeOfAddress = new CertificateStore(singleCertificate(certificate, tls.key()), clockMillis);
+        storeOfAddress.events(events);
         ServerContexts made = contexts(executor, tls, http2);
-        own.attach(made);
-        stores.add(own);
-        own.checkFiles();
-        CertificateSet set = own.index().find(null);
+        storeOfAddress.attach(made);
+        stores.add(storeOfAddress);
+        storeOfAddress.checkFiles();
+        CertificateSet set = storeOfAddress.index().find(null);
         if (set == null) {
-            TlsReport.Line line = own.report().lines().get(0);
+            TlsReport.Line line = storeOfAddress.report().lines().get(0);
             throw new IOException("listen.tls: " + line.problem());
         }
         made.prepare(set);
-        return new ListenerTls(own, made, false, null);
+        return new ListenerTls(storeOfAddress, made, false, null);
     }
 
     private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls, boolean http2)

@@ -23,8 +23,10 @@ public final class TicketKeys {
     /** Time between two rotations, in hours. */
     public static final long ROTATION_HOURS = 12;
 
+    /** Limit of keys in a file. */
     private static final int KEYS_MAX = 16;
-    private static final int PART = 16;
+    /** Length of each of the three parts of a key, in bytes. */
+    private static final int PART_BYTES = 16;
 
     private final List<byte[]> keys;
 
@@ -87,9 +89,9 @@ public final class TicketKeys {
     OpenSslSessionTicketKey[] forLibrary() {
         return keys.stream()
                 .map(key -> new OpenSslSessionTicketKey(
-                        Arrays.copyOfRange(key, 0, PART),
-                        Arrays.copyOfRange(key, PART, 2 * PART),
-                        Arrays.copyOfRange(key, 2 * PART, KEY_BYTES)))
+                        Arrays.copyOfRange(key, 0, PART_BYTES),
+                        Arrays.copyOfRange(key, PART_BYTES, 2 * PART_BYTES),
+                        Arrays.copyOfRange(key, 2 * PART_BYTES, KEY_BYTES)))
                 .toArray(OpenSslSessionTicketKey[]::new);
     }
 

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * The resident memory of a process by purpose, summed from {@code /proc/self/smaps}. All values are in bytes. The first
- * seven values are anonymous memory. The other three are pages of files, which the kernel can reclaim at any time.
+ * seven values are anonymous memory. The other two are pages of files, which the kernel can reclaim at any time.
  *
  * @param heap the Java heap
  * @param code compiled code
@@ -34,7 +34,9 @@ public record MemoryMap(
     /** All values 0: the result if {@code smaps} cannot be read. */
     static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0, 0);
 
+    /** A mapping without access rights up to this size counts as the guard pages of a thread stack. */
     private static final long GUARD_BYTES_MAX = 64 << 10;
+    /** A larger mapping after guard pages does not count as a thread stack. */
     private static final long STACK_BYTES_MAX = 16 << 20;
     private static final long KIB = 1024;
 
@@ -119,7 +121,7 @@ public record MemoryMap(
         private long rss;
         private String path = "";
         private long anonymous;
-        private boolean stack;
+        private boolean isStack;
         /** True if the addresses are reserved without memory. */
         private boolean reserved;
         /** End of the last malloc mapping. Reserved addresses that begin there are the unused part of an arena. */
@@ -158,7 +160,7 @@ public record MemoryMap(
             path = words.length == 6 ? words[5].trim() : "";
             reserved = words[1].startsWith("---");
             boolean guard = reserved && end - start <= GUARD_BYTES_MAX;
-            stack = "[stack]".equals(path)
+            isStack = "[stack]".equals(path)
                     || (path.isEmpty()
                             && words[1].startsWith("rw")
                             && guardEnd == start
@@ -171,7 +173,7 @@ public record MemoryMap(
                 heap += anonymous;
             } else if (codeRange.contains(start)) {
                 code += anonymous;
-            } else if (stack) {
+            } else if (isStack) {
                 stacks += anonymous;
             } else if (path.startsWith("/")) {
                 data += anonymous;
@@ -199,12 +201,12 @@ public record MemoryMap(
             return Math.round((double) anonymous * inside / (end - start));
         }
 
-        private void addPages(long pages) {
+        private void addPages(long bytes) {
             String name = path.substring(path.lastIndexOf('/') + 1);
             if (name.startsWith("index")) {
-                index += pages;
+                index += bytes;
             } else {
-                files += pages;
+                files += bytes;
             }
         }
 

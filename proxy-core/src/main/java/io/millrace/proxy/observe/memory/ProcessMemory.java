@@ -30,7 +30,7 @@ public final class ProcessMemory {
     /** The memory ranges of the JVM, recorded before the first proxy of this process allocated buffers. */
     private static final List<MemoryMap.Range> JVM = jvm();
 
-    /** Limit of the age that {@link #costFactor} may demand. */
+    /** Largest age limit that {@link #costFactor} can lead to. */
     private static final Duration AGE_LIMIT = Duration.ofMinutes(1);
 
     private final long ageNanosMax;

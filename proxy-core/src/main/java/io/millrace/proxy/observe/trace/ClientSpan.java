@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ClientSpan {
     private static final String CANCELLED = "cancelled";
-    private static final int ERROR_MIN = 400;
+    private static final int ERROR_STATUS_MIN = 400;
 
     private final ExchangeTrace trace;
     private final long traceHigh;
@@ -101,7 +101,7 @@ public final class ClientSpan {
      * after a status of 400 or above: that status is reported as the error.
      */
     public void cancel() {
-        end(status >= ERROR_MIN ? null : CANCELLED);
+        end(status >= ERROR_STATUS_MIN ? null : CANCELLED);
     }
 
     /** Writes the record of this request. */

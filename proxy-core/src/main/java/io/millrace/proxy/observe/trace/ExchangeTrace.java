@@ -31,7 +31,8 @@ public final class ExchangeTrace {
     private long parentId;
     private long spanId;
     private boolean isSampled;
-    private @Nullable FieldSection state;
+    /** Fields of the request, which contain the tracestate to continue; null if the trace is new. */
+    private @Nullable FieldSection continuedFields;
     private boolean isExported;
     private boolean hasEnded;
     private long linkTraceHigh;
@@ -49,7 +50,7 @@ public final class ExchangeTrace {
         parentId = 0;
         spanId = traces.nextId();
         isSampled = with.includes(traceLow);
-        state = null;
+        continuedFields = null;
         isExported = isSampled;
         hasEnded = false;
         linkTraceHigh = 0;
@@ -80,12 +81,12 @@ public final class ExchangeTrace {
         parentId = TraceParent.parent(bytes, from);
         isSampled = TraceParent.isSampled(bytes, from);
         isExported = isSampled;
-        state = fields;
+        continuedFields = fields;
     }
 
     /** Returns true if this trace continues the trace of a trusted client. Its tracestate is then forwarded. */
     public boolean isContinued() {
-        return state != null;
+        return continuedFields != null;
     }
 
     /** Returns true if the request was sampled at its start. Origins receive this flag. Callable by any thread. */
@@ -174,7 +175,7 @@ public final class ExchangeTrace {
     public void addSpan(AccessLogRecord record, long startNanos, int rule) {
         SpanIds.write(record, isSampled ? SpanIds.SAMPLED : 0, startNanos, traceHigh, traceLow, spanId, parentId, rule);
         SpanIds.writeLink(record, linkTraceHigh, linkTraceLow, linkSpanId);
-        FieldSection from = state;
+        FieldSection from = continuedFields;
         int line = from == null ? -1 : from.find(FieldName.TRACESTATE);
         if (from != null && line >= 0) {
             int length = from.valueEnd(line) - from.valueStart(line);

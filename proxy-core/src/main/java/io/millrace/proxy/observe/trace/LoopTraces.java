@@ -39,9 +39,10 @@ public final class LoopTraces {
     }
 
     private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
-    private final ExchangeTrace ofHits = new ExchangeTrace(this);
+    private final ExchangeTrace traceOfHits = new ExchangeTrace(this);
     private volatile @Nullable Sampling sampling;
     private volatile @Nullable AccessLogRing ring;
+    /** Number of spans that were dropped because too many waited. */
     private volatile long lost;
 
     LoopTraces() {}
@@ -80,7 +81,7 @@ public final class LoopTraces {
      */
     public @Nullable ExchangeTrace reusedTrace() {
         Sampling now = sampling;
-        return now == null ? null : ofHits.begin(now);
+        return now == null ? null : traceOfHits.begin(now);
     }
 
     /** Returns an id that is not 0. */

@@ -4,7 +4,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * The attributes of spans, with the names of OpenTelemetry's stable conventions for HTTP. There are no conventions for
- * caches, so the names of such attributes begin with {@code millrace.}. No attribute contains the client's address.
+ * caches, so the names of attributes about caching begin with {@code millrace.}. No attribute contains the client's
+ * address.
  */
 public enum SpanAttribute {
     /** The method; {@code _OTHER} for a method that the conventions do not list. */

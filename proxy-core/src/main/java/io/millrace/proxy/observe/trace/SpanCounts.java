@@ -9,6 +9,7 @@ public final class SpanCounts {
     private final LongAdder exported = new LongAdder();
     private final LongAdder queueFull = new LongAdder();
     private final LongAdder failed = new LongAdder();
+    /** False if the collector did not take the spans that were last sent to it. */
     private volatile boolean isUp = true;
 
     /** Creates counts of zero. */

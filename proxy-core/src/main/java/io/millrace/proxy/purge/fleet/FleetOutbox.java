@@ -32,7 +32,9 @@ public final class FleetOutbox implements AutoCloseable {
     /** Limit of messages in memory that wait to be written; further purges fail. */
     private static final int WAITING_MAX = 1 << 16;
 
+    /** Limit of messages that are written with one fsync. */
     private static final int BATCH_MAX = 1024;
+    /** Time without work after which the writer thread ends. */
     private static final long IDLE_SECONDS = 10;
     private static final long CLOSE_SECONDS = 5;
 

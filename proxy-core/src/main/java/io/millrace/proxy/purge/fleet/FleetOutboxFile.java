@@ -114,6 +114,7 @@ public final class FleetOutboxFile {
     public long append(List<byte[]> lines) throws IOException {
         return locked(() -> {
             boolean isNew = !Files.exists(file);
+            // One byte more than the lines, for a line feed after a line that was not written completely.
             int length = 1;
             for (byte[] line : lines) {
                 length += line.length;

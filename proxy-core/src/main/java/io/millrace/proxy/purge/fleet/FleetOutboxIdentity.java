@@ -30,18 +30,18 @@ public final class FleetOutboxIdentity implements AutoCloseable {
      * first call returns true if the file exists.
      */
     public boolean hasChanged() throws IOException {
-        Object present = present();
-        if (Objects.equals(present, key)) {
+        Object currentKey = currentKey();
+        if (Objects.equals(currentKey, key)) {
             return false;
         }
         close();
-        if (present != null) {
+        if (currentKey != null) {
             open();
         }
         return true;
     }
 
-    private @Nullable Object present() throws IOException {
+    private @Nullable Object currentKey() throws IOException {
         try {
             return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
         } catch (NoSuchFileException e) {
@@ -53,7 +53,7 @@ public final class FleetOutboxIdentity implements AutoCloseable {
         try {
             open = FileChannel.open(file, StandardOpenOption.READ);
             // Read again, because the file may have been replaced before it was opened.
-            key = present();
+            key = currentKey();
         } catch (NoSuchFileException e) {
             key = null;
         }

@@ -26,6 +26,7 @@ public final class PurgedPatterns {
             + " purges by pattern are in force, which is the limit; soft ones are in force until purge.undo_window has"
             + " passed; repeat this purge when some of them are complete, or end one by millctl purge cancel";
 
+    /** Limit of retired purges that are kept. */
     private static final int RETIRED_MAX = 64;
 
     /** The list before the first purge. */
@@ -80,15 +81,15 @@ public final class PurgedPatterns {
         if (pattern == null) {
             return this;
         }
-        List<PurgedPattern> left = new ArrayList<>(live);
-        left.remove(pattern);
-        List<PurgedPattern> out = new ArrayList<>(retired);
-        out.add(pattern);
+        List<PurgedPattern> stillLive = new ArrayList<>(live);
+        stillLive.remove(pattern);
+        List<PurgedPattern> nowRetired = new ArrayList<>(retired);
+        nowRetired.add(pattern);
         long raised = floor;
-        if (out.size() > RETIRED_MAX) {
-            raised = Math.max(raised, out.remove(0).stamp());
+        if (nowRetired.size() > RETIRED_MAX) {
+            raised = Math.max(raised, nowRetired.remove(0).stamp());
         }
-        return new PurgedPatterns(epoch + 1, left, out, raised);
+        return new PurgedPatterns(epoch + 1, stillLive, nowRetired, raised);
     }
 
     /** Returns a list without the purge with a stamp, live or retired. */
@@ -96,11 +97,11 @@ public final class PurgedPatterns {
         if (find(live, stamp) == null && find(retired, stamp) == null) {
             return this;
         }
-        List<PurgedPattern> left = new ArrayList<>(live);
-        left.removeIf(pattern -> pattern.stamp() == stamp);
-        List<PurgedPattern> out = new ArrayList<>(retired);
-        out.removeIf(pattern -> pattern.stamp() == stamp);
-        return new PurgedPatterns(epoch + 1, left, out, floor);
+        List<PurgedPattern> liveWithout = new ArrayList<>(live);
+        liveWithout.removeIf(pattern -> pattern.stamp() == stamp);
+        List<PurgedPattern> retiredWithout = new ArrayList<>(retired);
+        retiredWithout.removeIf(pattern -> pattern.stamp() == stamp);
+        return new PurgedPatterns(epoch + 1, liveWithout, retiredWithout, floor);
     }
 
     /**
@@ -110,13 +111,13 @@ public final class PurgedPatterns {
      * @param soft stamp of the last soft purge of everything
      */
     public PurgedPatterns above(long hard, long soft) {
-        List<PurgedPattern> left = new ArrayList<>();
+        List<PurgedPattern> uncovered = new ArrayList<>();
         for (PurgedPattern pattern : live) {
             if (pattern.stamp() > (pattern.isSoft() ? Math.max(hard, soft) : hard)) {
-                left.add(pattern);
+                uncovered.add(pattern);
             }
         }
-        return left.size() == live.size() ? this : new PurgedPatterns(epoch + 1, left, retired, floor);
+        return uncovered.size() == live.size() ? this : new PurgedPatterns(epoch + 1, uncovered, retired, floor);
     }
 
     private static @Nullable PurgedPattern find(List<PurgedPattern> in, long stamp) {
@@ -164,9 +165,9 @@ public final class PurgedPatterns {
             return null;
         }
         StoredUrl key = of(url);
-        Outdated now = findForFetch(live, key, stamp);
-        Outdated before = now != null && !now.isSoft() ? null : findForFetch(retired, key, stamp);
-        return before == null || (now != null && before.isSoft()) ? now : before;
+        Outdated byLive = findForFetch(live, key, stamp);
+        Outdated byRetired = byLive != null && !byLive.isSoft() ? null : findForFetch(retired, key, stamp);
+        return byRetired == null || (byLive != null && byRetired.isSoft()) ? byLive : byRetired;
     }
 
     private static @Nullable Outdated findForFetch(List<PurgedPattern> in, StoredUrl key, long stamp) {

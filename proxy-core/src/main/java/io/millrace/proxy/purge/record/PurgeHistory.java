@@ -41,7 +41,9 @@ public final class PurgeHistory implements AutoCloseable {
     /** Default number of purges whose records are kept. */
     public static final int PURGES_KEPT_DEFAULT = 10_000;
 
+    /** Limit of records that are written with one fsync. */
     private static final int BATCH_MAX = 1024;
+    /** Time without work after which the writer thread ends. */
     private static final long IDLE_SECONDS = 10;
     private static final long CLOSE_SECONDS = 5;
 
@@ -139,7 +141,7 @@ public final class PurgeHistory implements AutoCloseable {
         return dryRunIds.next();
     }
 
-    /** Returns the time of day in epoch milliseconds. */
+    /** Returns the current time in epoch milliseconds. */
     public long nowMillis() {
         return clockMillis.getAsLong();
     }

@@ -33,7 +33,8 @@ final class PurgeLogFile implements PurgeLog {
     private static final String FILE = "purges.jsonl";
     private static final String LOCK = "lock";
     /**
-     * Number of renamed files that are kept. Three suffice for the limit of purges, if each has an undo and a count.
+     * Number of renamed files that are kept. Each contains as many lines as purges are kept. A purge has at most three
+     * lines: the purge, its undo and its count.
      */
     private static final int ROTATED_KEPT = 3;
 
@@ -54,7 +55,9 @@ final class PurgeLogFile implements PurgeLog {
     /** Identity of the file when this process last accessed it. This field and the next two are guarded by the lock. */
     private @Nullable Object fileKey;
 
+    /** Size of the file in bytes, up to the end of the counted lines. */
     private long size;
+    /** Number of lines in the file. */
     private long lines;
 
     PurgeLogFile(Path directory, IntSupplier linesMax, LongSupplier clockMillis) {
@@ -136,6 +139,7 @@ final class PurgeLogFile implements PurgeLog {
 
     private void write(List<byte[]> added) throws IOException {
         boolean isNew = fileKey == null;
+        // One byte more than the lines, for a line feed after a line that was not written completely.
         int length = 1;
         for (byte[] line : added) {
             length += line.length;

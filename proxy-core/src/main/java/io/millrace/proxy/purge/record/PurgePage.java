@@ -68,7 +68,7 @@ final class PurgePage implements Consumer<String> {
         }
         List<PurgeRecord> all = new ArrayList<>(records.values());
         Collections.reverse(all);
-        long left = Math.max(0, purgesMax - (purges - newest));
-        return all.subList(0, (int) Math.min(all.size(), left));
+        long remaining = Math.max(0, purgesMax - (purges - newest));
+        return all.subList(0, (int) Math.min(all.size(), remaining));
     }
 }

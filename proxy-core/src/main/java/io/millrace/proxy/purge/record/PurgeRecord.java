@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The audit record of a purge. Immutable.
  *
  * @param id unique identifier
- * @param atMillis time of day, epoch milliseconds
+ * @param atMillis time of the purge, in epoch milliseconds
  * @param client the client that requested the purge
  * @param scope kind of the scope, such as {@code url}, {@code host} or {@code tag}
  * @param target the host, URL, group or tags; at most {@value #TARGET_LENGTH_MAX} characters are kept

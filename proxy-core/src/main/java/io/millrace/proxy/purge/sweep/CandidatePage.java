@@ -20,7 +20,9 @@ import java.util.concurrent.TimeUnit;
  * <p>Confined to the inventory's thread until the page is complete.
  */
 final class CandidatePage implements ListVisitor {
+    /** Limit of objects in a page. */
     private static final int CANDIDATES_MAX = 256;
+    /** Time limit for the collection of a page. */
     private static final long PAGE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final CacheStore<StoredHead> store;

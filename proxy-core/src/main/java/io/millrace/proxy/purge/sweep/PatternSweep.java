@@ -42,6 +42,7 @@ final class PatternSweep {
     /** Limit of one pause. If the work took long, the thread mostly waited for the disk or the inventory. */
     private static final long PAUSE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** Limit of the wait for an answer of the store. */
     private static final long ANSWER_SECONDS = 60;
 
     private final CacheStore<StoredHead> store;

@@ -23,18 +23,22 @@ final class OcspResponseVerifier {
     private static final String OCSP_SIGNING = "1.3.6.1.5.5.7.3.9";
     private static final int BY_NAME = DerReader.explicit(1);
     private static final int BY_KEY = DerReader.explicit(2);
+    /** Tags of the certificate status in a response. */
     private static final int GOOD = 0x80;
     private static final int REVOKED = 0xa1;
     private static final byte[] FALSE = {0};
+
     /** Tolerance for a responder whose clock is ahead. */
     private static final int SKEW_MILLIS = 300_000;
 
+    /** Limit of certificates that are read from a response. */
     private static final int RESPONDERS_MAX = 8;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuuMMddHHmmss'Z'");
 
     /** Assumed validity of a response without nextUpdate: one day. The standard sets no limit for such a response. */
-    private static final long UNLIMITED_MILLIS = 86_400_000;
+    private static final long ASSUMED_VALIDITY_MILLIS = 86_400_000;
 
+    /** Names of the response statuses by code (RFC 6960 section 4.2.1). Code 4 is not used. */
     private static final List<String> STATUSES =
             List.of("successful", "malformedRequest", "internalError", "tryLater", "4", "sigRequired", "unauthorized");
 
@@ -183,7 +187,7 @@ final class OcspResponseVerifier {
         }
         single.enter(GOOD);
         long thisUpdate = time(single);
-        long nextUpdate = thisUpdate + UNLIMITED_MILLIS;
+        long nextUpdate = thisUpdate + ASSUMED_VALIDITY_MILLIS;
         if (single.tag() == DerReader.explicit(0)) {
             nextUpdate = time(single.enter(DerReader.explicit(0)));
         }

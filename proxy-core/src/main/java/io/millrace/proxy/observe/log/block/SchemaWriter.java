@@ -6,8 +6,9 @@ import java.nio.channels.WritableByteChannel;
 
 /**
  * Writes blocks to a file, with their schema before the first block after each opening, and again after 1 MiB. So a
- * reader loses at most 1 MiB if a schema is damaged. Continues a block that was written in part, as long as the file
- * stays the same. Confined to the writer thread.
+ * reader loses at most 1 MiB if a schema is damaged. If a
+ * call wrote only a part of a block, the next call writes the rest, provided that the file is still the same.
+ * Confined to the writer thread.
  */
 public final class SchemaWriter {
     /** Number of bytes after which the schema is written again. It adds about 0.05 % to the file. */
@@ -15,7 +16,7 @@ public final class SchemaWriter {
 
     private final ByteBuffer schema;
     private long bytesSinceSchema;
-    private boolean isDue;
+    private boolean isSchemaDue;
 
     /** Creates a writer for blocks with this schema. */
     public SchemaWriter(BlockSchema schema) {
@@ -29,7 +30,7 @@ public final class SchemaWriter {
      * @param isEmpty true if the file is empty, so that a partly written schema is written again from its beginning
      */
     public void opened(boolean isEmpty) {
-        isDue = true;
+        isSchemaDue = true;
         if (isEmpty) {
             schema.position(schema.limit());
         }
@@ -47,14 +48,14 @@ public final class SchemaWriter {
         }
         int position = blocks.position();
         int start = BlockLayout.blockStart(blocks, position);
-        if ((isDue || bytesSinceSchema >= REPEAT_BYTES) && start == position) {
-            isDue = false;
+        if ((isSchemaDue || bytesSinceSchema >= REPEAT_BYTES) && start == position) {
+            isSchemaDue = false;
             bytesSinceSchema = 0;
             schema.rewind();
             return channel.write(schema);
         }
         int limit = blocks.limit();
-        if (isDue) {
+        if (isSchemaDue) {
             // The rest of a block that was written in part must come before the schema.
             blocks.limit(Math.min(limit, start + BlockLayout.blockBytes(blocks, start)));
         }

@@ -24,7 +24,8 @@ public final class RotatedFiles {
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final int STAMP_LENGTH = "20261120T110000Z".length();
-    private static final List<String> COMPRESSED = List.of("", ".gz", ".zst", ".xz", ".bz2");
+    /** The endings of rotated files. The empty ending is that of a file that is not compressed. */
+    private static final List<String> ENDINGS = List.of("", ".gz", ".zst", ".xz", ".bz2");
 
     /** Limit of rotations within one second. No reasonable rotation size reaches it. */
     private static final int MAX_IN_ONE_SECOND = 1000;
@@ -103,7 +104,7 @@ public final class RotatedFiles {
     /** Returns true if the name of a rotated file has the ending of a compressed file. */
     public static boolean isCompressed(Path file) {
         String name = String.valueOf(file.getFileName());
-        return COMPRESSED.stream().anyMatch(ending -> !ending.isEmpty() && name.endsWith(ending));
+        return ENDINGS.stream().anyMatch(ending -> !ending.isEmpty() && name.endsWith(ending));
     }
 
     private List<Rotated> rotated() throws IOException {
@@ -143,7 +144,7 @@ public final class RotatedFiles {
             }
             end = digit;
         }
-        return COMPRESSED.contains(name.substring(end)) ? new Rotated(stamp, number, entry) : null;
+        return ENDINGS.contains(name.substring(end)) ? new Rotated(stamp, number, entry) : null;
     }
 
     private static boolean isStamp(String stamp) {

@@ -41,7 +41,9 @@ public final class LiveLog implements AutoCloseable {
     /** A viewer that sends no request for this time is removed. */
     static final long EXPIRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** Interval at which the thread reads the rings while there are viewers. */
     private static final long WATCHED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** Interval at which the thread reads the rings while there are no viewers. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** Time limit of one round of reading. Unread records stay in the rings; a full ring loses new records. */
@@ -50,13 +52,14 @@ public final class LiveLog implements AutoCloseable {
     /** Number of records that are read between two queries of the clock. */
     private static final int CLOCK_RECORDS = 64;
 
+    /** Limit of the wait for the end of the thread. */
     private static final long CLOSE_MILLIS = 1000;
     private static final int ID_BYTES = 16;
 
     private final LongSupplier nanoTime;
     private final SecureRandom random = new SecureRandom();
     private final ReentrantLock lock = new ReentrantLock();
-    private final LongAdder passed = new LongAdder();
+    private final LongAdder passedCount = new LongAdder();
     private final LongAdder keptCount = new LongAdder();
     private final LongAdder lostCount = new LongAdder();
     private final RecordFacts facts = new RecordFacts();
@@ -66,7 +69,9 @@ public final class LiveLog implements AutoCloseable {
     private final Thread thread;
 
     private LiveLogSettings settings;
+    /** Number of records that did not fit into the rings, as of the last call of {@link #countDropped}. */
     private long droppedBefore;
+
     private long roundEndNanos;
     /** Number of records until the next query of the clock. */
     private int untilClock;
@@ -128,7 +133,7 @@ public final class LiveLog implements AutoCloseable {
     /** Adds the counts to the metrics of the proxy. */
     public void bindTo(MetricsRegistry metrics) {
         metrics.supplyGauge(MetricFamily.LIVE_LOG_VIEWERS, this::viewers);
-        metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, passed::sum, "passed");
+        metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, passedCount::sum, "passedCount");
         metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, keptCount::sum, "kept");
         metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, lostCount::sum, "lost");
     }
@@ -306,7 +311,7 @@ public final class LiveLog implements AutoCloseable {
                 copy = copy == null ? logged.copy() : copy;
                 int replaced = viewer.add(copy);
                 lostCount.add(replaced);
-                passed.increment();
+                passedCount.increment();
             }
         }
         untilClock--;

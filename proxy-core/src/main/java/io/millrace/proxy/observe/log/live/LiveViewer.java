@@ -21,8 +21,11 @@ final class LiveViewer {
     /** Number of the last record in an answer. */
     private long delivered;
 
+    /** Time of the last request of this viewer. */
     private long seenNanos;
+    /** Time at which the waiting request is answered, even without records. */
     private long waitsUntilNanos;
+
     private @Nullable CompletableFuture<LiveBatch> waiting;
 
     LiveViewer(String id, @Nullable Expression<LoggedFacts> filter, long nowNanos) {

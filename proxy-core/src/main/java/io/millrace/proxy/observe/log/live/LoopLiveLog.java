@@ -20,8 +20,9 @@ public final class LoopLiveLog {
 
     private final AccessLogRing kept = new AccessLogRing(KEPT_BYTES, List.of(), true);
     private volatile LiveLogSettings settings;
+    /** The ring for all other requests while there are viewers; null while there are none. */
     private volatile @Nullable AccessLogRing watched;
-    /** The ring of records that only viewers need; null before the first viewer. Reused for later viewers. */
+    /** The ring of records that only viewers need; null before the first viewer. Kept for later viewers. */
     private @Nullable AccessLogRing ring;
 
     LoopLiveLog(LiveLogSettings settings) {

@@ -65,6 +65,7 @@ public final class AccessLogs implements AutoCloseable {
     private final String hostName;
     private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
     private final LongAdder dispatched = new LongAdder();
+    /** Senders of removed logs, which may still write their last lines. */
     private final List<LogSender> retired = new ArrayList<>();
     private List<LogCapture> captures = List.of();
     private boolean showsTls;
@@ -296,9 +297,9 @@ public final class AccessLogs implements AutoCloseable {
         long deadline = System.nanoTime() + CLOSE_NANOS;
         boolean ended = true;
         boolean interrupted = false;
-        for (Iterator<LogSender> left = senders.iterator(); left.hasNext() && !interrupted; ) {
+        for (Iterator<LogSender> remaining = senders.iterator(); remaining.hasNext() && !interrupted; ) {
             try {
-                ended &= left.next().awaitEnd(deadline);
+                ended &= remaining.next().awaitEnd(deadline);
             } catch (InterruptedException e) {
                 interrupted = true;
             }

@@ -17,8 +17,8 @@ final class LogDispatcher implements Runnable {
     private static final int BATCH_RECORDS = 256;
 
     /**
-     * Limit of batches that are read after {@link #stop}. It suffices for full rings. Without a limit, event loops that
-     * still add records could delay the end of the thread.
+     * Limit of batches that are read after {@link #stop}. They are enough to empty full rings. Without
+     * a limit, event loops that still add records could delay the end of the thread.
      */
     private static final int LAST_ROUNDS = 64;
 

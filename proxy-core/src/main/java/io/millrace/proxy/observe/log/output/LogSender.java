@@ -38,7 +38,7 @@ final class LogSender implements Runnable {
     /** Interval at which an idle sender checks its target, for a renamed file or a closed connection. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final String failure;
+    private final String failureMessage;
     private final LogTarget target;
     private final LogCounts counts;
     private final FaultLog faults;
@@ -74,7 +74,7 @@ final class LogSender implements Runnable {
             LogCounts counts,
             FaultLog faults,
             LongSupplier epochMillis) {
-        failure = "the access log " + name + " cannot be written; its lines are dropped when its queue is full";
+        failureMessage = "the access log " + name + " cannot be written; its lines are dropped when its queue is full";
         this.target = target;
         this.maxLineBytes = maxLineBytes;
         this.counts = counts;
@@ -146,9 +146,9 @@ final class LogSender implements Runnable {
      * @return false if the thread still runs
      */
     boolean awaitEnd(long deadlineNanos) throws InterruptedException {
-        long left = deadlineNanos - System.nanoTime();
-        if (left > 0) {
-            TimeUnit.NANOSECONDS.timedJoin(thread, left);
+        long remainingNanos = deadlineNanos - System.nanoTime();
+        if (remainingNanos > 0) {
+            TimeUnit.NANOSECONDS.timedJoin(thread, remainingNanos);
         }
         if (thread.isAlive()) {
             target.close();
@@ -232,7 +232,7 @@ final class LogSender implements Runnable {
             }
         } catch (IOException | RuntimeException e) {
             // The thread continues after any exception and retries.
-            faults.report(failure, target.description(), e);
+            faults.report(failureMessage, target.description(), e);
             counts.failed(target.failureText(e));
             target.close();
             retryMillis = isFailing ? Math.min(2 * retryMillis, RETRY_MILLIS_MAX) : RETRY_MILLIS;

@@ -74,11 +74,11 @@ public final class BinaryLogFile implements AutoCloseable {
      */
     public static boolean read(InputStream in, BlockReader.Visitor visitor) throws IOException {
         BlockReader reader = new BlockReader(visitor);
-        boolean isWanted = reader.read(in);
-        if (isWanted) {
+        boolean isReadToEnd = reader.read(in);
+        if (isReadToEnd) {
             reader.finish();
         }
-        return isWanted;
+        return isReadToEnd;
     }
 
     /** Opens a file for {@link #read}; a name that ends in {@code .gz} is decompressed. */
@@ -166,7 +166,9 @@ public final class BinaryLogFile implements AutoCloseable {
         }
     }
 
-    /** Ends the reading of a file that was copied and then emptied. Another reader begins at its start. */
+    /**
+     * Ends the reading of a file that was copied and then emptied. Another reader then begins at the start of the file.
+     */
     private void finishEmptied(OpenFile emptied) throws IOException {
         current = null;
         try (emptied) {

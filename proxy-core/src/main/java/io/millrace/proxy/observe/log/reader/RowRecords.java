@@ -46,13 +46,13 @@ final class RowRecords {
     private record TextColumn(int index, LogField field) {}
 
     /** A column whose value is not a text field of the record. */
-    private record KnownColumn(int index, LogColumn meaning) {}
+    private record OtherColumn(int index, LogColumn meaning) {}
 
     private final List<TextColumn> texts = new ArrayList<>();
-    private final List<KnownColumn> others = new ArrayList<>();
+    private final List<OtherColumn> others = new ArrayList<>();
     private final AccessLogRing ring;
-    private final int site;
-    private final int target;
+    private final int siteColumn;
+    private final int targetColumn;
     private int sampleRate = 1;
 
     /** @param wanted the header fields that records must contain, if the log has columns for them */
@@ -68,7 +68,7 @@ final class RowRecords {
             if (text != null) {
                 texts.add(new TextColumn(i, text));
             } else if (meaning != LogColumn.SITE && meaning != LogColumn.TARGET) {
-                others.add(new KnownColumn(i, meaning));
+                others.add(new OtherColumn(i, meaning));
             }
         }
         for (LogCapture capture : wanted) {
@@ -77,8 +77,8 @@ final class RowRecords {
                 texts.add(new TextColumn(index, capture.slot()));
             }
         }
-        site = schema.indexOf(LogColumn.SITE.columnName());
-        target = schema.indexOf(LogColumn.TARGET.columnName());
+        siteColumn = schema.indexOf(LogColumn.SITE.columnName());
+        targetColumn = schema.indexOf(LogColumn.TARGET.columnName());
     }
 
     /** Passes the record of a row to a reader, during the call. Returns the result of the reader. */
@@ -102,7 +102,7 @@ final class RowRecords {
         sampleRate = 1;
         long headBytes = 0;
         long bodyBytes = 0;
-        for (KnownColumn column : others) {
+        for (OtherColumn column : others) {
             int index = column.index();
             long number = row.number(index);
             switch (column.meaning()) {
@@ -123,10 +123,10 @@ final class RowRecords {
                 append(record, column.field(), row, column.index());
             }
         }
-        if ((site >= 0 && row.length(site) > 0) || (target >= 0 && row.length(target) > 0)) {
+        if ((siteColumn >= 0 && row.length(siteColumn) > 0) || (targetColumn >= 0 && row.length(targetColumn) > 0)) {
             record.open(LogField.URL);
-            append(record, LogField.URL, row, site);
-            append(record, LogField.URL, row, target);
+            append(record, LogField.URL, row, siteColumn);
+            append(record, LogField.URL, row, targetColumn);
         }
     }
 
@@ -142,11 +142,11 @@ final class RowRecords {
         }
     }
 
-    private static <T> T word(Row row, int column, Map<String, T> words, T otherwise) {
+    private static <T> T word(Row row, int column, Map<String, T> words, T defaultValue) {
         int length = row.length(column);
         String word = new String(row.source(column), row.start(column), length, StandardCharsets.ISO_8859_1);
         @Nullable T known = words.get(word);
-        return known == null ? otherwise : known;
+        return known == null ? defaultValue : known;
     }
 
     private static void number(AccessLogRecord record, LogColumn column, long number) {

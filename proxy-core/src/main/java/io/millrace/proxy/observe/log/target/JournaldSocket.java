@@ -25,6 +25,7 @@ final class JournaldSocket implements MessageSender {
     /** Time limit for a message while journald's queue is full. */
     private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** Interval between attempts to send a message while journald's queue is full. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final JournaldConfig config;

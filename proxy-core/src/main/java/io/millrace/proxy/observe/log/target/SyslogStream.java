@@ -17,9 +17,10 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends syslog messages over TCP, or over TLS (RFC 5425). Each message follows its length (octet counting, RFC 6587
- * s3.4.1). The receiver's certificate must be valid for the configured host. Certificate files are read for each
- * connection, so that a renewed certificate needs no reload. Confined to one thread, except {@link #close}.
+ * Sends syslog messages over TCP, or over TLS (RFC 5425). The length of each message is sent before the message (octet
+ * counting, RFC 6587 s3.4.1). The receiver's certificate must be valid for the configured host. Certificate files are
+ * read for each connection, so that a renewed certificate needs no reload. Confined to one thread, except
+ * {@link #close}.
  */
 final class SyslogStream implements MessageSender {
     /** Time limit for connecting, and for each read during the TLS handshake. */
@@ -35,9 +36,12 @@ final class SyslogStream implements MessageSender {
     private static final int READS_MAX = 16;
 
     private final SyslogConfig config;
+    /** Receives the bytes that {@link #check} reads and ignores. */
     private final byte[] ignored = new byte[256];
+    /** Buffer of messages that are not yet written, each after its length. */
     private final byte[] frames = new byte[80 << 10];
-    private int length;
+    /** Number of used bytes in {@link #frames}. */
+    private int frameBytes;
 
     /** Seconds that a close waits for a blocked write of another thread, before it omits the TLS close_notify. */
     private static final int LINGER_SECONDS = 1;
@@ -65,7 +69,7 @@ final class SyslogStream implements MessageSender {
     @Override
     public void open() throws IOException {
         SyslogAddress address = config.address();
-        length = 0;
+        frameBytes = 0;
         Socket opened = new Socket();
         connection = opened;
         try {
@@ -136,12 +140,12 @@ final class SyslogStream implements MessageSender {
     @Override
     public void send(byte[] bytes, int offset, int count) throws IOException {
         byte[] head = (count + " ").getBytes(StandardCharsets.US_ASCII);
-        if (length + head.length + count > frames.length) {
+        if (frameBytes + head.length + count > frames.length) {
             flush();
         }
-        System.arraycopy(head, 0, frames, length, head.length);
-        System.arraycopy(bytes, offset, frames, length + head.length, count);
-        length += head.length + count;
+        System.arraycopy(head, 0, frames, frameBytes, head.length);
+        System.arraycopy(bytes, offset, frames, frameBytes + head.length, count);
+        frameBytes += head.length + count;
     }
 
     @Override
@@ -150,8 +154,8 @@ final class SyslogStream implements MessageSender {
         if (open == null) {
             throw new IOException("closed: " + config.address());
         }
-        open.getOutputStream().write(frames, 0, length);
-        length = 0;
+        open.getOutputStream().write(frames, 0, frameBytes);
+        frameBytes = 0;
     }
 
     @Override
