@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The host functions for buffers: contents and configurations. Stateless. */
 final class BufferFunctions {
+    // The numbers of buffers in the ABI.
     private static final int RESPONSE_BODY = 1;
     private static final int CALL_RESPONSE_BODY = 4;
     private static final int VM_CONFIGURATION = 6;
@@ -13,7 +14,8 @@ final class BufferFunctions {
 
     private BufferFunctions() {}
 
-    private static byte @Nullable [] fixed(WasmInstance guest, long number) {
+    /** Returns a buffer that the module can only read; null if there is no such buffer with this number. */
+    private static byte @Nullable [] readOnlyBuffer(WasmInstance guest, long number) {
         return switch ((int) number) {
             case CALL_RESPONSE_BODY ->
                 guest.callResponse() == null ? null : guest.callResponse().body();
@@ -38,7 +40,7 @@ final class BufferFunctions {
                     ? Status.BAD_ARGUMENT
                     : guest.copyToGuest(body.copy((int) offset, limit), args[3], args[4]);
         }
-        byte[] buffer = fixed(guest, args[0]);
+        byte[] buffer = readOnlyBuffer(guest, args[0]);
         if (buffer == null) {
             return Status.NOT_FOUND;
         }
@@ -58,7 +60,7 @@ final class BufferFunctions {
         if (body != null) {
             length = body.length();
         } else {
-            byte[] buffer = fixed(guest, args[0]);
+            byte[] buffer = readOnlyBuffer(guest, args[0]);
             if (buffer == null) {
                 return Status.NOT_FOUND;
             }
@@ -73,7 +75,7 @@ final class BufferFunctions {
     static int set(WasmInstance guest, long[] args) {
         BodyBuffer body = body(guest, args[0]);
         if (body == null) {
-            return fixed(guest, args[0]) == null && args[0] != RESPONSE_BODY
+            return readOnlyBuffer(guest, args[0]) == null && args[0] != RESPONSE_BODY
                     ? Status.UNIMPLEMENTED
                     : Status.BAD_ARGUMENT;
         }

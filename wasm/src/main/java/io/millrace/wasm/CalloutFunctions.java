@@ -40,8 +40,8 @@ final class CalloutFunctions {
         long now = System.nanoTime();
         long end = now + timeoutNanos(calls, args[8]);
         if (http != null) {
-            long last = http.beganNanos() + calls.settings().timeoutNanos();
-            end = end - last > 0 ? last : end;
+            long latestEnd = http.beganNanos() + calls.settings().timeoutNanos();
+            end = end - latestEnd > 0 ? latestEnd : end;
         }
         int number = calls.begin(request, http == null ? WasmInstance.ROOT_CONTEXT : http.number(), now, end);
         if (number == 0) {
@@ -103,7 +103,7 @@ final class CalloutFunctions {
      */
     private static long timeoutNanos(OpenCalls calls, long millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis & 0xffff_ffffL);
-        long most = calls.settings().timeoutNanos();
-        return nanos == 0 ? most : Math.min(nanos, most);
+        long nanosMax = calls.settings().timeoutNanos();
+        return nanos == 0 ? nanosMax : Math.min(nanos, nanosMax);
     }
 }

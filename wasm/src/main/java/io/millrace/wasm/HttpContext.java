@@ -203,9 +203,9 @@ final class HttpContext {
      * @param path the words of the property's path, separated by zero characters
      */
     byte @Nullable [] property(String path) {
-        byte[] own = properties.get(path);
-        if (own != null) {
-            return own;
+        byte[] setByModule = properties.get(path);
+        if (setByModule != null) {
+            return setByModule;
         }
         int zero = path.indexOf('\0');
         String first = zero < 0 ? path : path.substring(0, zero);

@@ -16,8 +16,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host functions of the Proxy-Wasm ABI 0.2.1 that this host implements. The others return
- * {@link Status#UNIMPLEMENTED}.
+ * The host functions of the Proxy-Wasm ABI 0.2.1 that this host implements. All other functions of the ABI
+ * return {@link Status#UNIMPLEMENTED}.
  *
  * <p>Stateless: the state is in the {@link WasmInstance} that calls.
  */
@@ -25,6 +25,7 @@ final class ProxyFunctions {
     /** The functions by name. */
     static final Map<String, GuestCall.Typed> ALL = all();
 
+    // The numbers of field maps in the ABI.
     private static final int CALL_RESPONSE_FIELDS = 6;
     private static final int CALL_RESPONSE_TRAILERS = 7;
 

@@ -41,12 +41,12 @@ public final class ProxyWasmBodyExtension extends ProxyWasmOriginExtension imple
     public Transform bodyTransform(OriginResponseView response) {
         WasmFilter open = filter();
         HeaderMap fields = fields(response);
-        Map<String, byte[]> own = response.get(properties);
+        Map<String, byte[]> propertiesOfFields = response.get(properties);
         BodyBuffer body = new BodyBuffer(
                 open.shared().settings().bodyBytesMax(), open.shared().bodies());
         HttpContext message = HttpContext.ofBody(
                 new HttpContext.Response(response.status(), fields, "", response.url()),
-                own == null ? Map.of() : own,
+                propertiesOfFields == null ? Map.of() : propertiesOfFields,
                 body);
         return new WasmBody(open, message, body);
     }

@@ -43,8 +43,11 @@ final class RequestWorker {
 
     private final WasmProgram program;
     private final Shared shared;
+    /** The calls that wait for any worker. */
     private final WorkQueue waiting;
+    /** The entries that wait for this worker. */
     private final WorkQueue.Inbox inbox;
+
     private final PausedRequests paused;
     /** The contents of responses whose contexts are in the instance. */
     private final Set<HttpContext> contents = new HashSet<>();
@@ -92,7 +95,10 @@ final class RequestWorker {
         return thread.isAlive();
     }
 
-    /** Requests that the thread ends, after it has served waiting calls and its own last request. Does not block. */
+    /**
+     * Requests that the thread ends, after the waiting calls, its paused requests and its open contents have ended.
+     * Does not block.
+     */
     void retire() {
         isRetired = true;
         inbox.wake();
@@ -138,7 +144,7 @@ final class RequestWorker {
                 waiting.await(inbox, waitNanos());
                 WorkQueue.Entry entry = waiting.poll(inbox);
                 if (entry != null) {
-                    take(entry);
+                    process(entry);
                 }
                 endLate();
                 tickIfDue();
@@ -250,9 +256,9 @@ final class RequestWorker {
         }
     }
 
-    private void take(WorkQueue.Entry entry) {
+    private void process(WorkQueue.Entry entry) {
         if (entry instanceof WorkQueue.Result result) {
-            take(result);
+            process(result);
         } else if (entry instanceof WorkQueue.CallEntry waitingCall) {
             serve(waitingCall.call());
         } else if (entry instanceof WorkQueue.End end) {
@@ -261,7 +267,7 @@ final class RequestWorker {
     }
 
     /** Runs the callback for the result of an HTTP call. */
-    private void take(WorkQueue.Result result) {
+    private void process(WorkQueue.Result result) {
         result.response().release();
         WasmInstance current = instance;
         if (calls == null || !calls.end(result.call()) || current == null) {
@@ -315,8 +321,8 @@ final class RequestWorker {
                                     shared.settings().callouts().timeoutNanos())
                             + " ms (key callout_timeout)");
         }
-        for (HttpContext left : paused.abandoned(now)) {
-            end(left, null);
+        for (HttpContext abandoned : paused.abandoned(now)) {
+            end(abandoned, null);
         }
     }
 

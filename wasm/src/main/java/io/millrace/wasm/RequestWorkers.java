@@ -15,6 +15,7 @@ final class RequestWorkers implements AutoCloseable {
     /** Limit of the calls that wait for an instance. */
     static final int WAITING_MAX = 1000;
 
+    /** Minimum interval at which the watch checks the deadlines. */
     private static final long WATCH_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(1);
     /** Number of checks in a row without a running callback after which the watch sleeps. */
     private static final int IDLE_CHECKS = 100;

@@ -18,6 +18,7 @@ final class WasiFunctions {
     /** The result of functions that this host does not implement. */
     static final int NO_SYSTEM_CALL = 52;
 
+    // Error numbers of WASI.
     private static final int SUCCESS = 0;
     private static final int BAD_DESCRIPTOR = 8;
     private static final int INVALID = 28;
@@ -110,6 +111,7 @@ final class WasiFunctions {
         }
         String message = text.toString(UTF_8).stripTrailing();
         if (!message.isEmpty()) {
+            // Text for the standard error stream is logged as a warning, other text with the level info.
             guest.shared().log().ofModule(args[0] == 2 ? 3 : 2, message);
         }
         guest.memory().writeInt(args[3], written);
@@ -138,6 +140,7 @@ final class WasiFunctions {
         for (int i = 0; i < args[2]; i++) {
             byte[] event = new byte[EVENT_BYTES];
             byte[] subscription = guest.memory().bytes(args[0] + (long) i * SUBSCRIPTION_BYTES, SUBSCRIPTION_BYTES);
+            // The event contains the user data and the type of its subscription.
             System.arraycopy(subscription, 0, event, 0, Long.BYTES);
             event[10] = subscription[Long.BYTES];
             guest.memory().write(args[1] + (long) i * EVENT_BYTES, event);

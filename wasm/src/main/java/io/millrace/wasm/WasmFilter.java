@@ -41,7 +41,9 @@ final class WasmFilter implements AutoCloseable {
     private static final int START_THREADS = 2;
 
     private final Shared shared;
+    /** Runs the checks of the file, and the starts of modules and of further instances. */
     private final ScheduledExecutorService starts;
+
     private final Lock lock = new ReentrantLock();
 
     /** Guarded by the lock. */

@@ -43,7 +43,10 @@ final class WasmInstance {
     /** The context of the plugin itself. */
     static final int ROOT_CONTEXT = 1;
 
+    /** Limit of the numbers of contexts. After it, the numbers begin again. */
     private static final int CONTEXT_MAX = 1 << 30;
+
+    /** The result of a callback that pauses its message. */
     private static final int PAUSE = 1;
 
     /** The shortest period of ticks in ms. */
@@ -83,7 +86,9 @@ final class WasmInstance {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Shared shared;
+    /** True if executed instructions are counted, so that callbacks have a limit of instructions. */
     private final boolean isCounted;
+
     private final Instance engine;
     private final GuestMemory memory;
     private final ExportFunction allocate;
@@ -98,6 +103,7 @@ final class WasmInstance {
     private final @Nullable OpenCalls calls;
     private long instructionsMax;
     private long instructionsLeft;
+    /** Number of instructions until the next read of the clock. */
     private int untilClock = CLOCK_INSTRUCTIONS;
     /** The processor time of the thread at the end of the callback; {@code Long.MAX_VALUE} for no limit. */
     private long endNanos = Long.MAX_VALUE;
@@ -138,12 +144,12 @@ final class WasmInstance {
         instructionsLeft = startInstructions;
         engine = engine(program);
         memory = new GuestMemory(engine.memory(), this::chargeBytes);
-        ExportFunction own = export(program, "proxy_on_memory_allocate");
-        ExportFunction malloc = own == null ? export(program, "malloc") : own;
-        if (malloc == null) {
+        ExportFunction allocateOfAbi = export(program, "proxy_on_memory_allocate");
+        ExportFunction found = allocateOfAbi == null ? export(program, "malloc") : allocateOfAbi;
+        if (found == null) {
             throw new WasmFailure("exports neither proxy_on_memory_allocate nor malloc");
         }
-        allocate = malloc;
+        allocate = found;
         onContextCreate = export(program, "proxy_on_context_create");
         onRequest = export(program, ON_REQUEST);
         onResponse = export(program, ON_RESPONSE);
@@ -250,9 +256,9 @@ final class WasmInstance {
      * it.
      */
     private static TableInstance table(Table table, int value) {
-        long most = Math.min(table.limits().max(), WasmProgram.TABLE_ENTRIES_MAX);
+        long entriesMax = Math.min(table.limits().max(), WasmProgram.TABLE_ENTRIES_MAX);
         return new TableInstance(
-                new Table(table.elementType(), new TableLimits(table.limits().min(), most)), value);
+                new Table(table.elementType(), new TableLimits(table.limits().min(), entriesMax)), value);
     }
 
     private @Nullable ExportFunction export(WasmProgram program, String name) {
@@ -260,10 +266,10 @@ final class WasmInstance {
     }
 
     private void start(WasmProgram program) {
-        ExportFunction reactor = export(program, "_initialize");
-        ExportFunction command = reactor == null ? export(program, "_start") : reactor;
-        if (command != null) {
-            command.apply();
+        ExportFunction initialize = export(program, "_initialize");
+        ExportFunction startFunction = initialize == null ? export(program, "_start") : initialize;
+        if (startFunction != null) {
+            startFunction.apply();
         }
         if (onContextCreate != null) {
             onContextCreate.apply(ROOT_CONTEXT, 0);

@@ -45,6 +45,7 @@ record WasmSettings(
     private static final int INSTANCES_MAX = 64;
     private static final long MEMORY_BYTES_MAX = 1L << 30;
     private static final Pattern SIZE = Pattern.compile("(\\d{1,12})\\s*(KiB|MiB|GiB)?");
+    /** The place of a value in the configuration: file, line and column. */
     private static final Pattern PLACE = Pattern.compile("(.+):\\d+:\\d+");
 
     /**
@@ -78,6 +79,7 @@ record WasmSettings(
         String text = config.text("module");
         try {
             Path path = Path.of(text);
+            // A path that is not absolute is resolved in the directory of the configuration file.
             Matcher place = PLACE.matcher(config.problem("module", "").place());
             Path directory =
                     place.matches() ? Path.of(place.group(1)).toAbsolutePath().getParent() : null;
@@ -116,20 +118,20 @@ record WasmSettings(
         return (int) (bytes / PAGE_BYTES);
     }
 
-    private static long bytes(ExtensionConfig config, String key, String otherwise) throws ExtensionConfigException {
-        String text = config.text(key, otherwise).strip();
+    private static long bytes(ExtensionConfig config, String key, String defaultValue) throws ExtensionConfigException {
+        String text = config.text(key, defaultValue).strip();
         Matcher size = SIZE.matcher(text);
         if (!size.matches()) {
-            throw config.problem(key, "'" + text + "' is not a size, such as " + otherwise);
+            throw config.problem(key, "'" + text + "' is not a size, such as " + defaultValue);
         }
         String unit = size.group(2);
         long factor = unit == null ? 1 : unit.equals("KiB") ? 1 << 10 : unit.equals("MiB") ? 1 << 20 : 1 << 30;
         return Long.parseLong(size.group(1)) * factor;
     }
 
-    private static long duration(ExtensionConfig config, String key, Duration otherwise, Duration min, Duration max)
+    private static long duration(ExtensionConfig config, String key, Duration defaultValue, Duration min, Duration max)
             throws ExtensionConfigException {
-        Duration value = config.duration(key, otherwise);
+        Duration value = config.duration(key, defaultValue);
         if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
             throw config.problem(
                     key, value.toMillis() + " ms is not from " + min.toMillis() + " to " + max.toMillis() + " ms");

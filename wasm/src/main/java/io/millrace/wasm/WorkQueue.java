@@ -210,14 +210,14 @@ final class WorkQueue {
     Entry poll(Inbox worker) {
         lock.lock();
         try {
-            Entry own = worker.entries.poll();
-            if (own != null) {
+            Entry ownEntry = worker.entries.poll();
+            if (ownEntry != null) {
                 if (!calls.isEmpty()) {
                     // A waiting call may have woken this worker, which serves its own entry first. Another worker takes
                     // the call.
                     wakeForCall();
                 }
-                return own;
+                return ownEntry;
             }
             RequestWorkers.Call call = takesCalls(worker) ? calls.poll() : null;
             return call == null ? null : new CallEntry(call);
@@ -239,11 +239,11 @@ final class WorkQueue {
     void await(Inbox worker, long nanos) throws InterruptedException {
         lock.lock();
         try {
-            long left = nanos;
-            while (left > 0 && !worker.isWoken && !hasWork(worker)) {
+            long remainingNanos = nanos;
+            while (remainingNanos > 0 && !worker.isWoken && !hasWork(worker)) {
                 idle.add(worker);
                 try {
-                    left = worker.wake.awaitNanos(left);
+                    remainingNanos = worker.wake.awaitNanos(remainingNanos);
                 } finally {
                     // If a new call or entry has woken the worker, it is removed already.
                     idle.remove(worker);

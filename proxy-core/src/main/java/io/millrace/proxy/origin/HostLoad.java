@@ -11,6 +11,7 @@ public final class HostLoad {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     /** Unused elements before and after the values, so that no other data shares their cache lines. */
     private static final int PADDING = 8;
+
     private static final int UNDER_WAY = PADDING;
     private static final int REQUESTS = PADDING + 1;
     private static final int FAILURES = PADDING + 2;

@@ -26,6 +26,7 @@ public final class CacheRules {
     private final CacheRule[] rules;
     /** The settings of each remap rule without cache rules, by the index of the remap rule. */
     private final EffectiveCacheSettings[] plain;
+
     private final boolean dependsOnTime;
     private final ZoneId zone;
     private final AtomicInteger freeCombinations = new AtomicInteger(COMBINATIONS_MAX);

@@ -82,6 +82,7 @@ public final class ServingLoop {
     private boolean closingSlow;
     /** Time of the last search for slow clients. */
     private long closedSlowNanos = System.nanoTime();
+
     private @Nullable Future<?> publishing;
 
     public ServingLoop(

@@ -107,6 +107,7 @@ final class CertificateStore {
     private final List<ServerContexts> contexts = new ArrayList<>();
     /** Number of faults since the start, by kind. */
     private final Map<Kind, Long> faultsSeen = new EnumMap<>(Kind.class);
+
     private Map<Key, Entry> entries = new LinkedHashMap<>();
     private final Map<Path, String> brokenDirectories = new LinkedHashMap<>();
     private TlsConfig config;

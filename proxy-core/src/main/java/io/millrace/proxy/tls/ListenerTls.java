@@ -36,6 +36,7 @@ public final class ListenerTls implements TlsNames {
     private final ServerContexts contexts;
     /** False if the address has its own certificate, which all of its connections use. */
     private final boolean choosesByName;
+
     private final @Nullable AutomaticCertificates automatic;
 
     ListenerTls(
@@ -146,7 +147,7 @@ public final class ListenerTls implements TlsNames {
         boolean nothingInCommon = text.contains("NO_SHARED")
                 || text.contains("UNSUPPORTED_PROTOCOL")
                 || text.contains("NO_COMMON")
-                || text.contains("no cipher suites in nothingInCommon")
+                || text.contains("no cipher suites in common")
                 || text.contains("is not enabled or supported");
         return nothingInCommon ? Failure.NOTHING_IN_COMMON : Failure.PROTOCOL;
     }

@@ -194,11 +194,11 @@ final class ServerContexts {
     void provide(CertificateSet set, Promise<SslContext> promise) {
         CompletableFuture<SslContext> known = contexts.get(set);
         if (known == null) {
-            CompletableFuture<SslContext> mine = new CompletableFuture<>();
-            known = contexts.putIfAbsent(set, mine);
+            CompletableFuture<SslContext> pending = new CompletableFuture<>();
+            known = contexts.putIfAbsent(set, pending);
             if (known == null) {
-                known = mine;
-                executor.execute(() -> make(set, mine));
+                known = pending;
+                executor.execute(() -> make(set, pending));
             }
         }
         var unused = known.whenComplete((context, failure) -> {
@@ -214,9 +214,9 @@ final class ServerContexts {
 
     /** Creates the context of a set on the calling thread. */
     void prepare(CertificateSet set) {
-        CompletableFuture<SslContext> mine = new CompletableFuture<>();
-        if (contexts.putIfAbsent(set, mine) == null) {
-            make(set, mine);
+        CompletableFuture<SslContext> pending = new CompletableFuture<>();
+        if (contexts.putIfAbsent(set, pending) == null) {
+            make(set, pending);
         }
     }
 

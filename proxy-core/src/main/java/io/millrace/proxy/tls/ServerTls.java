@@ -63,6 +63,7 @@ public final class ServerTls implements AutoCloseable {
     private final List<ServerContexts> contexts = new ArrayList<>();
     /** The store of all addresses without a certificate of their own; null before the first such address. */
     private @Nullable CertificateStore shared;
+
     private final Map<ContextKey, ServerContexts> sharedContexts = new HashMap<>();
     private @Nullable ScheduledExecutorService fileChecks;
     private @Nullable ScheduledExecutorService contextExecutor;

@@ -32,9 +32,13 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
 
     private @Nullable ChannelHandlerContext ctx;
     private boolean inputEnded;
+    /** True if the output ends after the bytes that were already written. */
     private boolean outputEnding;
+    /** True if the output was shut down. */
     private boolean outputShut;
+    /** True if TLS accepts no more bytes, because the peer has sent close_notify. */
     private boolean discardsWrites;
+    /** True if {@link #close} sends a TCP reset. */
     private boolean reset;
 
     TunnelSide(Tunnel tunnel, Tunnel.End whenBroken) {

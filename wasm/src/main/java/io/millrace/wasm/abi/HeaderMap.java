@@ -114,16 +114,16 @@ public final class HeaderMap {
      */
     public int replaceAll(List<String> namesAndValues) {
         Map<String, List<String>> before = byName(lines);
-        Map<String, List<String>> wanted = byName(namesAndValues);
+        Map<String, List<String>> after = byName(namesAndValues);
         for (String name : before.keySet()) {
-            if (!wanted.containsKey(name)) {
+            if (!after.containsKey(name)) {
                 int status = edit(FieldEdit.Kind.REMOVE, name, "");
                 if (status != Status.OK) {
                     return status;
                 }
             }
         }
-        for (Map.Entry<String, List<String>> field : wanted.entrySet()) {
+        for (Map.Entry<String, List<String>> field : after.entrySet()) {
             if (field.getValue().equals(before.get(field.getKey()))) {
                 continue;
             }

@@ -22,7 +22,9 @@ public final class ModuleLog {
     private final System.Logger log;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final Map<String, Set<String>> namesByKind = new ConcurrentHashMap<>();
+    /** The second in which {@link #messages} are counted. */
     private final AtomicLong second = new AtomicLong();
+    /** Number of messages of modules in this second, dropped messages included. */
     private final AtomicInteger messages = new AtomicInteger();
 
     /** @param log the log of the extension */

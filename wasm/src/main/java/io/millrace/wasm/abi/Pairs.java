@@ -46,14 +46,14 @@ public final class Pairs {
         if (count < 0 || count > PAIRS_MAX || in.remaining() < 2L * count * Integer.BYTES) {
             return null;
         }
-        int text = Integer.BYTES + 2 * count * Integer.BYTES;
+        int textStart = Integer.BYTES + 2 * count * Integer.BYTES;
         for (int i = 0; i < 2 * count; i++) {
             int length = in.getInt();
-            if (length < 0 || length >= bytes.length - text || bytes[text + length] != 0) {
+            if (length < 0 || length >= bytes.length - textStart || bytes[textStart + length] != 0) {
                 return null;
             }
-            namesAndValues.add(new String(bytes, text, length, StandardCharsets.ISO_8859_1));
-            text += length + 1;
+            namesAndValues.add(new String(bytes, textStart, length, StandardCharsets.ISO_8859_1));
+            textStart += length + 1;
         }
         return namesAndValues;
     }

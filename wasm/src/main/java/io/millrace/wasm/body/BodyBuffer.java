@@ -115,15 +115,15 @@ public final class BodyBuffer {
      */
     public int replace(long start, long size, byte[] value) {
         int first = (int) Math.min(start, length);
-        int rest = length - first - (int) Math.min(size, length - first);
-        int changed = first + value.length + rest;
-        if (!reserve(changed)) {
+        int tailLength = length - first - (int) Math.min(size, length - first);
+        int newLength = first + value.length + tailLength;
+        if (!reserve(newLength)) {
             return Status.INTERNAL_FAILURE;
         }
-        int restAt = length - rest;
-        System.arraycopy(content, restAt, content, first + value.length, rest);
+        int tailStart = length - tailLength;
+        System.arraycopy(content, tailStart, content, first + value.length, tailLength);
         System.arraycopy(value, 0, content, first, value.length);
-        length = changed;
+        length = newLength;
         isChanged = true;
         return Status.OK;
     }

@@ -33,11 +33,11 @@ public final class HeldBytes {
         long resize(long least, long wanted) {
             lock.lock();
             try {
-                long most = BYTES_MAX - bytes + held;
-                if (isReleased || least > most) {
+                long available = BYTES_MAX - bytes + held;
+                if (isReleased || least > available) {
                     return -1;
                 }
-                long size = wanted <= most ? wanted : least + (most - least) / 2;
+                long size = wanted <= available ? wanted : least + (available - least) / 2;
                 bytes += size - held;
                 held = size;
                 return size;

@@ -29,6 +29,13 @@ public final class OpenCalls {
         void ended(int call, CalloutResponse response);
     }
 
+    /**
+     * A call whose result the module has not received.
+     *
+     * @param context the context of the module that calls
+     * @param endNanos the time at which the call fails
+     * @param exchange the HTTP exchange; null if the call was refused or cancelled
+     */
     private record OpenCall(
             int number,
             int context,

@@ -38,6 +38,7 @@ public record MemoryMap(
     private static final long GUARD_BYTES_MAX = 64 << 10;
     /** A larger mapping after guard pages does not count as a thread stack. */
     private static final long STACK_BYTES_MAX = 16 << 20;
+
     private static final long KIB = 1024;
 
     /** Addresses from {@code start} inclusive to {@code end} exclusive. */

@@ -33,6 +33,7 @@ public final class ExchangeTrace {
     private boolean isSampled;
     /** Fields of the request, which contain the tracestate to continue; null if the trace is new. */
     private @Nullable FieldSection continuedFields;
+
     private boolean isExported;
     private boolean hasEnded;
     private long linkTraceHigh;

@@ -36,6 +36,7 @@ public final class FleetOutbox implements AutoCloseable {
     private static final int BATCH_MAX = 1024;
     /** Time without work after which the writer thread ends. */
     private static final long IDLE_SECONDS = 10;
+
     private static final long CLOSE_SECONDS = 5;
 
     private static final Logger log = LoggerFactory.getLogger(FleetOutbox.class);

@@ -45,6 +45,7 @@ public final class PurgeHistory implements AutoCloseable {
     private static final int BATCH_MAX = 1024;
     /** Time without work after which the writer thread ends. */
     private static final long IDLE_SECONDS = 10;
+
     private static final long CLOSE_SECONDS = 5;
 
     private final Logger log;

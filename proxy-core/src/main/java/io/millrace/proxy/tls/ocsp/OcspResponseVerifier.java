@@ -25,6 +25,7 @@ final class OcspResponseVerifier {
     private static final int BY_KEY = DerReader.explicit(2);
     /** Tags of the certificate status in a response. */
     private static final int GOOD = 0x80;
+
     private static final int REVOKED = 0xa1;
     private static final byte[] FALSE = {0};
 
@@ -33,6 +34,7 @@ final class OcspResponseVerifier {
 
     /** Limit of certificates that are read from a response. */
     private static final int RESPONDERS_MAX = 8;
+
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuuMMddHHmmss'Z'");
 
     /** Assumed validity of a response without nextUpdate: one day. The standard sets no limit for such a response. */

@@ -36,13 +36,21 @@ import org.slf4j.LoggerFactory;
  */
 public final class Stapling {
     private static final Logger log = LoggerFactory.getLogger(Stapling.class);
+    /** Interval at which expired staples and due requests are searched. */
     private static final long TICK_MILLIS = 1000;
+    /** Time limit of a request. */
     private static final long TIMEOUT_MILLIS = 10_000;
+    /** Pause before the next request after the first failure, and shortest time between two requests for a staple. */
     private static final long PAUSE_MIN_MILLIS = 60_000;
+    /** Limit of the pause, which doubles with each failure. */
     private static final long PAUSE_MAX_MILLIS = 3_600_000;
+    /** Limit of doublings, which prevents an overflow. The pause reaches its limit before. */
     private static final int DOUBLINGS_MAX = 6;
+    /** Limit of requests in progress. */
     private static final int REQUESTS_MAX = 8;
+    /** Limit of requests in progress to one responder. */
     private static final int REQUESTS_PER_RESPONDER_MAX = 2;
+
     private static final long FAULT_QUIET_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     /** The state of one certificate. Guarded by the lock. */
@@ -57,7 +65,9 @@ public final class Stapling {
         OcspFault fault;
 
         long faultSinceMillis;
+        /** Earliest time of the next request. */
         long nextMillis;
+        /** Number of consecutive failed requests. */
         int failures;
         /** True while a request is in progress. */
         boolean asking;
@@ -76,7 +86,9 @@ public final class Stapling {
         /** Number of requests in progress. */
         int asking;
 
+        /** Number of consecutive requests for which the responder was unreachable. */
         int failures;
+
         long pausedUntilMillis;
     }
 

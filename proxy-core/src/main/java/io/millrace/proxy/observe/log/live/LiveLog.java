@@ -54,6 +54,7 @@ public final class LiveLog implements AutoCloseable {
 
     /** Limit of the wait for the end of the thread. */
     private static final long CLOSE_MILLIS = 1000;
+
     private static final int ID_BYTES = 16;
 
     private final LongSupplier nanoTime;
@@ -133,7 +134,7 @@ public final class LiveLog implements AutoCloseable {
     /** Adds the counts to the metrics of the proxy. */
     public void bindTo(MetricsRegistry metrics) {
         metrics.supplyGauge(MetricFamily.LIVE_LOG_VIEWERS, this::viewers);
-        metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, passedCount::sum, "passedCount");
+        metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, passedCount::sum, "passed");
         metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, keptCount::sum, "kept");
         metrics.supplyCounter(MetricFamily.LIVE_LOG_RECORDS, lostCount::sum, "lost");
     }

@@ -67,6 +67,7 @@ public final class AccessLogs implements AutoCloseable {
     private final LongAdder dispatched = new LongAdder();
     /** Senders of removed logs, which may still write their last lines. */
     private final List<LogSender> retired = new ArrayList<>();
+
     private List<LogCapture> captures = List.of();
     private boolean showsTls;
     private volatile LogDispatcher dispatcher;
