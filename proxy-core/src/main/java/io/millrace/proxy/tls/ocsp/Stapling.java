@@ -44,7 +44,7 @@ public final class Stapling {
     private static final long PAUSE_MIN_MILLIS = 60_000;
     /** Limit of the pause, which doubles with each failure. */
     private static final long PAUSE_MAX_MILLIS = 3_600_000;
-    /** Limit of doublings, which prevents an overflow. The pause reaches its limit before. */
+    /** Limit of doublings, which prevents an overflow. So many doublings exceed the limit of the pause. */
     private static final int DOUBLINGS_MAX = 6;
     /** Limit of requests in progress. */
     private static final int REQUESTS_MAX = 8;

@@ -6,9 +6,8 @@ import java.nio.channels.WritableByteChannel;
 
 /**
  * Writes blocks to a file, with their schema before the first block after each opening, and again after 1 MiB. So a
- * reader loses at most 1 MiB if a schema is damaged. If a
- * call wrote only a part of a block, the next call writes the rest, provided that the file is still the same.
- * Confined to the writer thread.
+ * reader loses at most 1 MiB if a schema is damaged. If a call wrote only a part of a
+ * block, the next call writes the rest, provided that the file is still the same. Confined to the writer thread.
  */
 public final class SchemaWriter {
     /** Number of bytes after which the schema is written again. It adds about 0.05 % to the file. */
