@@ -27,6 +27,7 @@ public record FleetMembers(List<Member> all) {
 
     private static final String SELF = "self";
     private static final String OTHER = "other";
+    /** Number of words in a line of the text. */
     private static final int WORDS = 4;
 
     /**
@@ -87,12 +88,12 @@ public record FleetMembers(List<Member> all) {
             return group;
         }
         List<Host> hosts = new ArrayList<>(group.hosts());
-        Set<String> known = new HashSet<>();
-        hosts.forEach(host -> known.add(host.url().authority()));
+        Set<String> authorities = new HashSet<>();
+        hosts.forEach(host -> authorities.add(host.url().authority()));
         boolean includesSelf = group.ringMode() == RingMode.PEERING_RING;
         for (Member member : all) {
             boolean isHost = member.tier().equals(tier) && (includesSelf || !member.self());
-            if (isHost && hosts.size() < HOSTS_MAX && known.add(member.address().authority())) {
+            if (isHost && hosts.size() < HOSTS_MAX && authorities.add(member.address().authority())) {
                 hosts.add(new Host(member.address(), 1, false, member.self(), null));
             }
         }

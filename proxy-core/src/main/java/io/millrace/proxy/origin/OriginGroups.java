@@ -185,13 +185,13 @@ public final class OriginGroups {
             @Nullable OriginGroup old,
             Map<RuleUrl, OriginHost> hostsOfRemovedGroups,
             BitSet selfHosts) {
-        Map<RuleUrl, OriginHost> known = new HashMap<>();
+        Map<RuleUrl, OriginHost> hostsOfOldGroup = new HashMap<>();
         if (old != null) {
-            old.hosts().forEach(host -> known.put(host.url(), host));
+            old.hosts().forEach(host -> hostsOfOldGroup.put(host.url(), host));
         }
         List<OriginHost> hosts = new ArrayList<>();
         for (OriginGroupConfig.Host host : config.hosts()) {
-            OriginHost keptHost = known.get(host.url());
+            OriginHost keptHost = hostsOfOldGroup.get(host.url());
             String socket = host.unixSocket() == null ? null : host.unixSocket().toString();
             if (keptHost != null && !Objects.equals(keptHost.origin().socket(), socket)) {
                 // The Unix socket has changed. It may lead to another server, whose health is not known.

@@ -26,17 +26,17 @@ public final class Overload {
 
     /** Applies the rules of a configuration. */
     public void apply(List<RemapRuleConfig> rules) {
-        Map<String, OverloadGauge> known = new HashMap<>();
+        Map<String, OverloadGauge> existingGauges = new HashMap<>();
         for (OverloadGauge gauge : gauges) {
             if (gauge != null) {
-                known.put(gauge.rule(), gauge);
+                existingGauges.put(gauge.rule(), gauge);
             }
         }
         @Nullable OverloadGauge[] now = new OverloadGauge[rules.size()];
         for (RemapRuleConfig rule : rules) {
             OverloadConfig limits = rule.cache().overload();
             if (limits != null) {
-                OverloadGauge keptGauge = known.remove(OverloadGauge.name(rule));
+                OverloadGauge keptGauge = existingGauges.remove(OverloadGauge.name(rule));
                 now[rule.index()] = keptGauge == null ? new OverloadGauge(rule, limits) : keptGauge;
                 Objects.requireNonNull(now[rule.index()]).configure(limits);
             }

@@ -94,11 +94,11 @@ public final class InvalidationEntry {
         }
         ByteBuffer in = ByteBuffer.wrap(content);
         InvalidationKind kind = InvalidationKind.ofCode(in.get(0));
-        int rest = content.length - FIXED_LENGTH;
+        int variableLength = content.length - FIXED_LENGTH;
         boolean fits =
                 switch (kind) {
-                    case TAG_KEY -> rest == TagKey.LENGTH;
-                    case TAGS -> rest > 0 && rest % 16 == 0;
+                    case TAG_KEY -> variableLength == TagKey.LENGTH;
+                    case TAGS -> variableLength > 0 && variableLength % 16 == 0;
                     default -> true;
                 };
         if (!fits) {

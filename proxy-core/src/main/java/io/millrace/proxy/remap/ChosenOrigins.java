@@ -16,7 +16,7 @@ public final class ChosenOrigins {
 
     private record Choice(Mapped mapped, URI origin) {}
 
-    private final Map<Choice, Mapped> known = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<Choice, Mapped> rulesByChoice = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
@@ -27,7 +27,7 @@ public final class ChosenOrigins {
 
     /** Returns the rule with another origin. */
     public Mapped of(Mapped mapped, URI origin) {
-        return known.computeIfAbsent(new Choice(mapped, origin), ChosenOrigins::create);
+        return rulesByChoice.computeIfAbsent(new Choice(mapped, origin), ChosenOrigins::create);
     }
 
     private static Mapped create(Choice choice) {

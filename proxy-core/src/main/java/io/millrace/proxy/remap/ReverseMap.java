@@ -142,10 +142,10 @@ public final class ReverseMap {
         if (resolved == null || rule == null) {
             return null;
         }
-        String rest = fragment < 0 ? "" : reference.substring(fragment);
+        String fragmentText = fragment < 0 ? "" : reference.substring(fragment);
         String urlForClient = rule.urlOf(resolved);
         if (!isPath) {
-            return urlForClient + rest;
+            return urlForClient + fragmentText;
         }
         TargetUri target = parse(urlForClient);
         String pathForClient = UriBytes.encoded(rule.originTarget(resolved));
@@ -153,7 +153,7 @@ public final class ReverseMap {
         // could choose this host if the origin copies text from a request into the path.
         boolean isPathEnough = target != null && target.isSameOrigin(client) && !pathForClient.startsWith("//");
         String result = isPathEnough ? pathForClient : urlForClient;
-        return result.equals(text) ? null : result + rest;
+        return result.equals(text) ? null : result + fragmentText;
     }
 
     private static @Nullable TargetUri parse(String url) {

@@ -33,8 +33,8 @@ final class PurgeLogFile implements PurgeLog {
     private static final String FILE = "purges.jsonl";
     private static final String LOCK = "lock";
     /**
-     * Number of renamed files that are kept. Each contains at least as many lines as purges are kept, and a purge has at
-     * most three lines: the purge, its undo and its count.
+     * Number of renamed files that are kept. Each contains at least as many lines as purges are kept, and a purge has
+     * at most three lines: the purge, its undo and its count.
      */
     private static final int ROTATED_KEPT = 3;
 

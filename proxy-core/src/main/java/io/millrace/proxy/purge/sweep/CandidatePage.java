@@ -62,7 +62,8 @@ final class CandidatePage implements ListVisitor {
     private boolean couldCover(ListedObject object, StoredSummary summary) {
         StoredUrl url = StoredUrl.ofKey(object.key());
         for (PurgedPattern pattern : patterns) {
-            // Rounded to whole seconds, because times in the inventory have this unit.
+            // Rounded to whole seconds, because times in the inventory have this unit. Purge expressions cannot name
+            // the tier, so the last argument does not matter.
             long millis = TimeUnit.SECONDS.toMillis(pattern.millis() / 1000);
             if (summary.stamp() < pattern.stamp()
                     && pattern.couldCover(new ListedFacts(url, summary, object, millis, () -> false))) {

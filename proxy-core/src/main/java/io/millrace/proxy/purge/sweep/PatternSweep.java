@@ -125,17 +125,17 @@ final class PatternSweep {
      * @param aborting the purges whose earlier writers are aborted
      */
     private void sweepMemory(List<PurgedPattern> aborting) {
-        store.visitMemory((bytes, filling) -> {
+        store.visitMemory((keyBytes, isBeingWritten) -> {
             if (Thread.currentThread().isInterrupted()) {
                 obstacle = "the sweeper is closed";
                 return;
             }
-            StoredUrl url = StoredUrl.ofKey(bytes);
-            if (filling && couldCover(aborting, url)) {
-                store.abortWriters(store.key(bytes));
+            StoredUrl url = StoredUrl.ofKey(keyBytes);
+            if (isBeingWritten && couldCover(aborting, url)) {
+                store.abortWriters(store.key(keyBytes));
             }
             if (couldCover(patterns, url)) {
-                StoreKey key = store.key(bytes);
+                StoreKey key = store.key(keyBytes);
                 StoredObject<StoredHead> object = store.get(key);
                 if (object != null) {
                     handle(key, object);

@@ -33,7 +33,8 @@ public final class RotatedFiles {
     private final Path file;
     private final Path directory;
     private final String prefix;
-    private final int keep;
+    /** Number of rotated files to keep; 0 keeps all. */
+    private final int keepCount;
 
     /** A rotated file with its sort keys: the time, then the number within that second. */
     private record Rotated(String stamp, int number, Path path) implements Comparable<Rotated> {
@@ -47,9 +48,9 @@ public final class RotatedFiles {
     /**
      * Creates the view of the rotated files of a log.
      *
-     * @param keep number of files to keep; 0 keeps all
+     * @param keepCount number of files to keep; 0 keeps all
      */
-    public RotatedFiles(Path file, int keep) {
+    public RotatedFiles(Path file, int keepCount) {
         Path parent = file.getParent();
         Path name = file.getFileName();
         if (parent == null || name == null) {
@@ -58,7 +59,7 @@ public final class RotatedFiles {
         this.file = file;
         this.directory = parent;
         this.prefix = name + ".";
-        this.keep = keep;
+        this.keepCount = keepCount;
     }
 
     /** Renames the log file to an unused name, which sorts after the names of earlier files. */
@@ -87,11 +88,11 @@ public final class RotatedFiles {
 
     /** Deletes the oldest files if there are more than configured. */
     public void prune() throws IOException {
-        if (keep == 0) {
+        if (keepCount == 0) {
             return;
         }
         List<Path> found = files();
-        for (int i = 0; i < found.size() - keep; i++) {
+        for (int i = 0; i < found.size() - keepCount; i++) {
             Files.deleteIfExists(found.get(i));
         }
     }
