@@ -130,9 +130,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         overlay.keySet().removeAll(settings.keySet());
         Map<String, String> expected = new HashMap<>(overlay);
         expected.putAll(settings);
-        ConfigTarget wanted = ConfigTarget.withOverlay(current, expected);
-        if (wanted.config() == null) {
-            return complete(running.apply(wanted, SET_AND_SAVE, caller), settings.keySet(), "");
+        ConfigTarget expectedTarget = ConfigTarget.withOverlay(current, expected);
+        if (expectedTarget.config() == null) {
+            return complete(running.apply(expectedTarget, SET_AND_SAVE, caller), settings.keySet(), "");
         }
         try (OperatorsFile file =
                 OperatorsFile.open(running.reader(), current, settings.keySet(), running.instance())) {
@@ -141,7 +141,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             Map<String, String> overlaidValues = new HashMap<>(current.overlaidValues());
             overlaidValues.keySet().retainAll(overlay.keySet());
             ConfigTarget target = ConfigTarget.of(source, source.load(), overlaidValues, 0, List.of());
-            if (target.config() == null || !target.config().equals(wanted.config())) {
+            if (target.config() == null || !target.config().equals(expectedTarget.config())) {
                 throw new IOException(
                         "an edit of the file would change other settings too; change the file by hand, then reload");
             }
@@ -159,8 +159,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         List<String> notes = new ArrayList<>(report.notes());
         boolean ok = true;
         try {
-            String doubt = file.replace();
-            notes.add("written to " + file.path() + (doubt == null ? "" : "; " + doubt));
+            String warning = file.replace();
+            notes.add("written to " + file.path() + (warning == null ? "" : "; " + warning));
         } catch (IOException e) {
             ok = false;
             notes.add("the change is in use, but could not be written to the file, so the next reload reverts it: "
@@ -210,14 +210,14 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         ConfigSource restored = history.source(number);
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());
-        // A rollback never restores an older revision of the fleet's configuration: the restored text is combined with
-        // the revision in force.
+        // The configuration that all nodes of the fleet share has revisions of its own. A rollback does not change the
+        // revision in force: it combines the restored text with this revision.
         ConfigDocument document =
                 restored.document().withPushed(running.reader().pushed());
         ConfigSource source = new ConfigSource(document, settings, Map.of());
         ConfigSource file = running.reader().read().source();
-        boolean isFile = file.equals(source);
-        ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, List.of());
+        boolean isSameAsFile = file.equals(source);
+        ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isSameAsFile ? 0 : number, List.of());
         ReloadReport report = running.apply(target, "rollback to " + number, caller);
         ProxyConfig config = target.config();
         if (!report.ok() || config == null) {
@@ -225,7 +225,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         }
         history.rolledBack(number);
         List<String> notes = new ArrayList<>();
-        if (!isFile) {
+        if (!isSameAsFile) {
             notes.add(
                     "the file was not changed and differs from the running configuration (see millctl config diff); the next reload applies the file");
         }

@@ -69,7 +69,7 @@ final class ConfigHistory {
      */
     void record(ConfigSource source, ProxyConfig config, String by, List<ConfigChange> changes, List<String> notes) {
         try {
-            create();
+            createDirectory();
             NavigableMap<Integer, Path> files = files();
             if (changes.isEmpty() && isNewest(files, source)) {
                 return;
@@ -104,7 +104,7 @@ final class ConfigHistory {
         }
     }
 
-    private void create() throws IOException {
+    private void createDirectory() throws IOException {
         if (!Files.isDirectory(directory)) {
             Files.createDirectories(
                     directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param config all settings; null if the configuration has errors
  * @param places the place where each key was set
  * @param source texts of the configuration, including the overlay
- * @param overlaidValues for each key of the overlay, its value without the overlay; no entry if it has none
+ * @param overlaidValues for each key of the overlay, its value without the overlay; a key that has no such value is
+ * missing
  * @param rolledBackTo number of the history entry that is in force after a rollback; 0 if the file is in force
  * @param problems errors in the configuration
  * @param notes remarks for the operator

@@ -75,8 +75,8 @@ final class OperatorsFile implements AutoCloseable {
         Path file = named.toRealPath();
         OperatorsFile opened = new OperatorsFile(file, running.source().document(), instance, sync);
         opened.checkUnchanged();
-        Object names = Files.getAttribute(file, "unix:nlink");
-        if (names instanceof Integer count && count > 1) {
+        Object linkCount = Files.getAttribute(file, "unix:nlink");
+        if (linkCount instanceof Integer count && count > 1) {
             throw new IOException(file + " has " + count
                     + " hard links, and only one of them would be replaced; edit the file by hand");
         }
@@ -146,11 +146,11 @@ final class OperatorsFile implements AutoCloseable {
 
     private static void restoreAttributes(PosixFileAttributes attributes, PosixFileAttributeView view)
             throws IOException {
-        PosixFileAttributes own = view.readAttributes();
-        if (!own.owner().equals(attributes.owner())) {
+        PosixFileAttributes copyAttributes = view.readAttributes();
+        if (!copyAttributes.owner().equals(attributes.owner())) {
             view.setOwner(attributes.owner());
         }
-        if (!own.group().equals(attributes.group())) {
+        if (!copyAttributes.group().equals(attributes.group())) {
             view.setGroup(attributes.group());
         }
         view.setPermissions(attributes.permissions());
@@ -158,10 +158,10 @@ final class OperatorsFile implements AutoCloseable {
 
     /** Checks that the copy has the extended attributes of the file. Files.copy drops those that it cannot set. */
     private void checkAttributes(Path copy) throws IOException {
-        Map<String, ByteBuffer> wanted = userAttributes(file);
-        Map<String, ByteBuffer> kept = userAttributes(copy);
-        for (Map.Entry<String, ByteBuffer> attribute : wanted.entrySet()) {
-            if (!attribute.getValue().equals(kept.get(attribute.getKey()))) {
+        Map<String, ByteBuffer> ofFile = userAttributes(file);
+        Map<String, ByteBuffer> ofCopy = userAttributes(copy);
+        for (Map.Entry<String, ByteBuffer> attribute : ofFile.entrySet()) {
+            if (!attribute.getValue().equals(ofCopy.get(attribute.getKey()))) {
                 throw new IOException(
                         file + " cannot be replaced, because its extended attribute cannot be copied: user."
                                 + attribute.getKey() + "; remove the attribute, or edit the file by hand");
@@ -170,9 +170,9 @@ final class OperatorsFile implements AutoCloseable {
     }
 
     /** The extended attributes in the user namespace; empty if the file system supports none. */
-    private static Map<String, ByteBuffer> userAttributes(Path of) {
+    private static Map<String, ByteBuffer> userAttributes(Path path) {
         Map<String, ByteBuffer> values = new HashMap<>();
-        UserDefinedFileAttributeView view = Files.getFileAttributeView(of, UserDefinedFileAttributeView.class);
+        UserDefinedFileAttributeView view = Files.getFileAttributeView(path, UserDefinedFileAttributeView.class);
         if (view == null) {
             return values;
         }

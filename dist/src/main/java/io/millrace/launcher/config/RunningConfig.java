@@ -59,7 +59,8 @@ public final class RunningConfig {
      *     changed without saving them to the file
      * @param plan the configuration, command and sockets with which workers are started
      * @param loadedAt time at which the configuration came into force
-     * @param overlaidValues for each key of the overlay, its value without the overlay; no entry if it has none
+     * @param overlaidValues for each key of the overlay, its value without the overlay; a key that has no such value is
+     * missing
      * @param rolledBackTo number of the history entry in force after a rollback; 0 if the file is in force
      */
     record Current(
@@ -410,9 +411,9 @@ public final class RunningConfig {
      */
     private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
         Map<String, String> overlay = new HashMap<>(source.overlay());
-        Map<String, String> wanted = SettingTexts.ofLauncher(changed);
+        Map<String, String> ofTarget = SettingTexts.ofLauncher(changed);
         atLaunch.forEach((key, atStart) -> {
-            if (!atStart.equals(wanted.get(key))) {
+            if (!atStart.equals(ofTarget.get(key))) {
                 overlay.put(key, atStart);
             }
         });
@@ -489,9 +490,9 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns true if the worker rejects a setting that is not among the changes. Such a worker runs another
-     * configuration than this launcher assumes, and must be replaced. This happens if an earlier launcher started the
-     * worker and failed to replace it.
+     * Returns true if the worker rejects a setting that is not among the changes. (An answer with the key {@code *} is
+     * about all settings together.) Such a worker runs another configuration than this launcher assumes, and must be
+     * replaced. This happens if an earlier launcher started the worker and failed to replace it.
      */
     private static boolean hasOtherConfig(List<SettingChange> answers, List<ConfigChange> changes) {
         return answers.stream()

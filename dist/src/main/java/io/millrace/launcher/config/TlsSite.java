@@ -18,6 +18,7 @@ public record TlsSite(
     /** Default address of the HTTPS listener. */
     public static final String HTTPS_DEFAULT = ":443";
 
+    /** Default address of the plain HTTP listener. */
     static final String HTTP_DEFAULT = ":80";
 
     /** Creates a site with a copy of {@code names}. */

@@ -24,13 +24,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: pages are immutable, all other state is atomic.
  */
 public final class DemoOrigin implements AutoCloseable {
+    /** Delay of the response for {@code /slow}. */
     private static final long SLOW_MILLIS = 2000;
 
     private final HttpServer server;
     private final ScheduledExecutorService threads;
     private final Map<String, DemoPage> pages;
-    private final DemoPage now;
-    private final DemoPage missing;
+    private final DemoPage timePage;
+    private final DemoPage notFoundPage;
     private final long lastModified;
     private final AtomicLong requests = new AtomicLong();
 
@@ -56,8 +57,8 @@ public final class DemoOrigin implements AutoCloseable {
                 "/style.css", DemoPage.read("style.css", "text/css; charset=utf-8", "public, max-age=3600"),
                 "/mill.svg", DemoPage.read("mill.svg", "image/svg+xml", "public, max-age=86400"),
                 "/stream.png", DemoPage.read("stream.png", "image/png", "public, max-age=86400, immutable"));
-        now = DemoPage.read("now.html", html, "no-store");
-        missing = DemoPage.read("missing.html", html, "public, max-age=10");
+        timePage = DemoPage.read("now.html", html, "no-store");
+        notFoundPage = DemoPage.read("missing.html", html, "public, max-age=10");
         // With this age, the heuristic freshness lifetime of a page without max-age is a few hours.
         lastModified = Instant.now().minus(2, ChronoUnit.DAYS).getEpochSecond();
         server.setExecutor(threads);
@@ -82,12 +83,12 @@ public final class DemoOrigin implements AutoCloseable {
         String path = exchange.getRequestURI().getPath();
         if (path.equals("/now")) {
             String time = HttpDates.format(Instant.now().getEpochSecond());
-            answer(exchange, 200, now.with("time", time).with("requests", Long.toString(request)), false);
+            answer(exchange, 200, timePage.with("time", time).with("requests", Long.toString(request)), false);
             return;
         }
         @Nullable DemoPage page = pages.get(path.equals("/index.html") ? "/" : path);
         if (page == null) {
-            answer(exchange, 404, missing, false);
+            answer(exchange, 404, notFoundPage, false);
         } else if (path.equals("/slow")) {
             var unused = threads.schedule(
                     () -> {
@@ -101,13 +102,13 @@ public final class DemoOrigin implements AutoCloseable {
         }
     }
 
-    private void answer(HttpExchange exchange, int status, DemoPage page, boolean validators) throws IOException {
+    private void answer(HttpExchange exchange, int status, DemoPage page, boolean hasValidators) throws IOException {
         try (exchange) {
             Headers fields = exchange.getResponseHeaders();
             if (page.cacheControl() != null) {
                 fields.set("Cache-Control", page.cacheControl());
             }
-            if (validators) {
+            if (hasValidators) {
                 fields.set("ETag", page.entityTag());
                 fields.set("Last-Modified", HttpDates.format(lastModified));
                 if (isUnchanged(exchange.getRequestHeaders(), page)) {

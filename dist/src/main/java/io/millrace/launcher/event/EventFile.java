@@ -31,7 +31,7 @@ final class EventFile {
     private final int eventsMax;
     private final int bytesMax;
     private final Appender appender;
-    private int lines;
+    private int lineCount;
     private boolean endsWithLineFeed = true;
     /** Whether the file has to be replaced before the next append: its content is unknown or too long. */
     private boolean mustReplace;
@@ -76,7 +76,7 @@ final class EventFile {
             // The text may begin in the middle of a line. This part of a line does not parse and is skipped.
             for (String line : all.split("\n", -1)) {
                 if (!line.isEmpty()) {
-                    lines++;
+                    lineCount++;
                     Numbered event = line.length() > LINE_LENGTH_MAX ? null : EventLine.parse(utf8(line));
                     if (event != null) {
                         events.add(event);
@@ -99,7 +99,7 @@ final class EventFile {
      * @param latest the events that are kept, with the new ones at the end; used to replace the file
      */
     void append(List<Numbered> added, List<Numbered> latest) throws IOException {
-        if (mustReplace || lines + added.size() > 2 * eventsMax) {
+        if (mustReplace || lineCount + added.size() > 2 * eventsMax) {
             replace(latest);
             return;
         }
@@ -117,10 +117,10 @@ final class EventFile {
         }
         if (isNew) {
             StateDirectory.restrict(file);
-            lines = 0;
+            lineCount = 0;
         }
         mustReplace = false;
-        lines += added.size();
+        lineCount += added.size();
         endsWithLineFeed = true;
     }
 
@@ -139,7 +139,7 @@ final class EventFile {
             deleteAfter(e, fresh);
             throw e;
         }
-        lines = latest.size();
+        lineCount = latest.size();
         endsWithLineFeed = true;
         mustReplace = false;
     }

@@ -42,6 +42,7 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
     private static final int FILE_READ_MAX = 16 << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
+    /** Time limit of {@link #close}. */
     private static final long CLOSE_SECONDS = 5;
 
     private final EventFile file;
@@ -84,14 +85,14 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
      * Returns true if the event repeats the latest one about an expiring certificate. Every new worker reports such
      * certificates again.
      */
-    private boolean isKnown(Event event) {
-        Event known = event.kind() == EventKind.CERTIFICATE_EXPIRING ? latest(event.kind(), event.subject()) : null;
-        return known != null && known.text().equals(event.text());
+    private boolean isRepeated(Event event) {
+        Event previous = event.kind() == EventKind.CERTIFICATE_EXPIRING ? latest(event.kind(), event.subject()) : null;
+        return previous != null && previous.text().equals(event.text());
     }
 
     @Override
     public void record(Event event) {
-        if (isKnown(event)) {
+        if (isRepeated(event)) {
             return;
         }
         lock.lock();

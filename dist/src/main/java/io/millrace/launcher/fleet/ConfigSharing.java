@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Connects this node with the shared configuration of its fleet. A {@link ConfigFollower} applies the revisions
  * (numbered versions) that nodes push, and the admin API can push new ones. Active while the node is connected and its
- * local file sets a public key. Confined to the thread of {@link FleetMembership}, except {@link #retry} and {@link
- * #pushes}.
+ * local file sets a public key. Confined to the thread of {@link FleetMembership}, except for the methods that are
+ * marked as thread-safe.
  */
 final class ConfigSharing {
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -36,7 +36,7 @@ final class ConfigSharing {
     private final ConfigPushes pushes;
     private volatile @Nullable ConfigTargets targets;
     private volatile ConfigFollower.@Nullable Traffic traffic;
-    private volatile boolean retries;
+    private volatile boolean retryRequested;
     private @Nullable ConfigFollower follower;
     /**
      * The public key with which the follower verifies revisions, as it was read from the file; null without a follower.
@@ -55,7 +55,7 @@ final class ConfigSharing {
         this.directory = directory;
         this.state = state;
         this.clockNanos = clockNanos;
-        pushes = new ConfigPushes(new Nodes(), state.config, this::retry);
+        pushes = new ConfigPushes(new FleetAccess(), state.config, this::retry);
     }
 
     void setTargets(ConfigTargets next) {
@@ -85,7 +85,7 @@ final class ConfigSharing {
      * rejected revision again. Thread-safe.
      */
     void retry() {
-        retries = true;
+        retryRequested = true;
     }
 
     void begin(FleetConfig present) {
@@ -94,11 +94,11 @@ final class ConfigSharing {
     }
 
     void end() {
-        drop();
+        dropFollower();
         settings = null;
     }
 
-    private void drop() {
+    private void dropFollower() {
         follower = null;
         key = null;
         pushes.access(null);
@@ -111,12 +111,12 @@ final class ConfigSharing {
         if (present == null || present.configPublicKey() == null || !link.isConnected()) {
             return;
         }
-        if (hasFailed && now - failedAtNanos < RETRY_NANOS && !retries) {
+        if (hasFailed && now - failedAtNanos < RETRY_NANOS && !retryRequested) {
             return;
         }
         try {
-            if (retries) {
-                retries = false;
+            if (retryRequested) {
+                retryRequested = false;
                 retryWithKeyOfFile(present);
             }
             ConfigFollower running = follower;
@@ -153,7 +153,7 @@ final class ConfigSharing {
                     .equals(before);
         } finally {
             if (!isSame) {
-                drop();
+                dropFollower();
             }
         }
         if (isSame) {
@@ -174,7 +174,7 @@ final class ConfigSharing {
                 kept,
                 applied,
                 Objects.requireNonNull(traffic, "traffic"),
-                new Others(present.node()),
+                new ReportedNodes(present.node()),
                 state.config);
         pushes.access(new ConfigPushes.Access(present.name(), store, verifying, applied));
         key = verifying;
@@ -182,10 +182,10 @@ final class ConfigSharing {
     }
 
     /** The access of the follower to the reports of the fleet's nodes. */
-    private final class Others implements ConfigFollower.Members {
+    private final class ReportedNodes implements ConfigFollower.Members {
         private final String node;
 
-        Others(String node) {
+        ReportedNodes(String node) {
             this.node = node;
         }
 
@@ -201,7 +201,7 @@ final class ConfigSharing {
     }
 
     /** The access of the admin API to the state of the fleet. Thread-safe. */
-    private final class Nodes implements ConfigPushes.Fleet {
+    private final class FleetAccess implements ConfigPushes.Fleet {
         @Override
         public String name() {
             FleetConfig present = state.configured();

@@ -39,10 +39,15 @@ import org.slf4j.LoggerFactory;
 public final class FleetMembership implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FleetMembership.class);
 
+    /** Pause after a round without work. A change of the outbox ends it earlier. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** Pause after a round in which the servers or the worker did not answer. */
     private static final long WORKER_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** Pause after an attempt to connect that no server answered. */
     private static final long CONNECT_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Pause after a failure that lasts until an operator changes something. */
     private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** Time limit of {@link #close}. */
     private static final long CLOSE_MILLIS = 3000;
 
     private final Path directory;
@@ -141,10 +146,10 @@ public final class FleetMembership implements AutoCloseable {
         }
         long now = state.nowMillis();
         int live = state.nodes.live(now);
-        int known = (int) state.nodes.all().stream()
+        int notLeft = (int) state.nodes.all().stream()
                 .filter(heard -> !heard.report().leaving())
                 .count();
-        return state.figures.prometheusText(state.isConnected() && !state.isRefused(), live, known - live)
+        return state.figures.prometheusText(state.isConnected() && !state.isRefused(), live, notLeft - live)
                 + FleetFigures.ringText(ring.countsByTier())
                 + FleetFigures.configText(state.config, sharing.revision());
     }
@@ -233,17 +238,17 @@ public final class FleetMembership implements AutoCloseable {
 
     private void serve(FleetConfig present, FleetLink link) throws IOException, FleetException, InterruptedException {
         WorkerPurges purges = Objects.requireNonNull(worker, "worker");
-        Thread own = Thread.currentThread();
+        Thread fleetThread = Thread.currentThread();
         FleetSession session =
-                new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
+                new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(fleetThread));
         session.onRequests(() -> !draining.getAsBoolean() && !purges.target().isEmpty());
         try (OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state)) {
             session.onOwnMessages(publishing::received);
-            try (OutboxWatch watch = OutboxWatch.begin(directory, () -> LockSupport.unpark(own))) {
+            try (OutboxWatch watch = OutboxWatch.begin(directory, () -> LockSupport.unpark(fleetThread))) {
                 LOG.debug("fleet {}: the outbox is {}", present.name(), watch.isActive() ? "watched" : "polled");
                 serve(present, link, session, publishing, watch);
             }
-            session.end(!isMember(present, closed ? null : settings));
+            session.end(!isSameMember(present, closed ? null : settings));
             publishing.end();
         }
     }
@@ -253,7 +258,7 @@ public final class FleetMembership implements AutoCloseable {
      * same. It then does not tell the other nodes that it leaves. If it cannot connect with the new settings, they must
      * see it as away, and not as having left.
      */
-    private static boolean isMember(FleetConfig before, @Nullable FleetConfig now) {
+    private static boolean isSameMember(FleetConfig before, @Nullable FleetConfig now) {
         return now != null && now.name().equals(before.name()) && now.node().equals(before.node());
     }
 

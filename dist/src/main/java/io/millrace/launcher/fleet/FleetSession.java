@@ -47,7 +47,7 @@ final class FleetSession {
      */
     private static final long REPORT_QUICK_MILLIS = 20;
 
-    /** Minimum interval between two comparisons with the stream. */
+    /** Minimum interval between two comparisons with the stream, if a client of the admin API waits for one. */
     private static final long CHECK_QUICK_MILLIS = 20;
 
     /** Limit of the wait for the worker at the end of the membership. */
@@ -70,7 +70,9 @@ final class FleetSession {
     /** Time after which a batch is sent again, if the worker refused it because it still applied an earlier one. */
     static final long BUSY_RETRY_MILLIS = 200;
 
+    /** Limit of messages that the worker applies together. */
     private static final int BATCH_MESSAGES = 256;
+    /** Limit of their length in bytes, except for a single longer message. */
     private static final int BATCH_BYTES = 48 << 10;
     private static final Logger LOG = LoggerFactory.getLogger(FleetSession.class);
 
@@ -99,6 +101,7 @@ final class FleetSession {
 
     private boolean positionKnown;
     private boolean following;
+    /** Number of the connection over which this node subscribed last; -1 for none. */
     private long connections = -1;
     /** Number of the connection for which the permissions were checked last; -1 for none. */
     private long checkedConnection = -1;
@@ -115,6 +118,7 @@ final class FleetSession {
     /** Number of the last applied message at the latest check; -1 for none. */
     private long appliedAtCheck = -1;
 
+    /** The server that led the stream in the NATS cluster at the latest check, and since when; empty for none. */
     private String leader = "";
     /** The position whose message the latest check found in the stream; null for none. */
     private @Nullable FleetPosition verified;
@@ -187,14 +191,14 @@ final class FleetSession {
         return following ? position : null;
     }
 
-    private boolean isSoft() {
+    private boolean validatesAfterGap() {
         return settings.onGap() == FleetConfig.OnGap.VALIDATE;
     }
 
     /**
      * Executes one round. Returns false if there was nothing to do, so that the caller waits.
      *
-     * @throws IOException if servers or worker do not answer; the next call begins with a check of the position
+     * @throws IOException if servers or worker do not answer; the next call mustSubscribe with a check of the position
      * @throws FleetException if the stream cannot be used
      */
     boolean step() throws IOException, FleetException, InterruptedException {
@@ -208,7 +212,7 @@ final class FleetSession {
             return false;
         }
         try {
-            boolean worked = finish();
+            boolean worked = finishBatch();
             sendDelayed(now);
             if (applying == null && delayed == null) {
                 if (!following || link.connections() != connections || isCheckDue(now)) {
@@ -269,20 +273,20 @@ final class FleetSession {
         long connection = link.connections();
         StreamState stream = link.state();
         state.figures.newest.set(stream.last());
-        boolean begins =
+        boolean mustSubscribe =
                 !following || connection != connections || !stream.leader().equals(leader);
         FleetPosition present = position;
         Gap gap = GapCheck.find(present, stream);
         if (gap == null && present != null) {
-            gap = verify(present, begins);
+            gap = verify(present, mustSubscribe);
         }
         if (gap != null && !purgeAfterGap(gap, stream)) {
             return;
         }
-        if (gap == null && begins && present != null && stream.last() - present.sequence() > BEHIND_MAX) {
+        if (gap == null && mustSubscribe && present != null && stream.last() - present.sequence() > BEHIND_MAX) {
             purgeBeforeCatchingUp(present, stream);
         }
-        if (gap != null || begins || isStuck(stream)) {
+        if (gap != null || mustSubscribe || isStuck(stream)) {
             follow(stream, connection);
         }
         FleetPosition reached = position;
@@ -298,16 +302,16 @@ final class FleetSession {
      * Compares the message at the position with the stream. After a new connection or another leader, the servers may
      * have lost messages and stored other messages under the same numbers.
      */
-    private @Nullable Gap verify(FleetPosition present, boolean begins) throws IOException {
-        if (present.sequence() == 0 || (!begins && present.equals(verified))) {
+    private @Nullable Gap verify(FleetPosition present, boolean mustSubscribe) throws IOException {
+        if (present.sequence() == 0 || (!mustSubscribe && present.equals(verified))) {
             return null;
         }
         Gap gap = GapCheck.verify(present, link.idAt(present.sequence()));
-        if (gap == Gap.UNVERIFIED && !begins) {
+        if (gap == Gap.UNVERIFIED && !mustSubscribe) {
             // This is no loss: the message has expired since it was applied.
             gap = null;
         }
-        for (FleetPosition recent = begins && gap == null ? recentPositions.poll() : null;
+        for (FleetPosition recent = mustSubscribe && gap == null ? recentPositions.poll() : null;
                 recent != null && gap == null;
                 recent = recentPositions.poll()) {
             boolean isSame = GapCheck.verify(recent, link.idAt(recent.sequence())) != Gap.REWRITTEN;
@@ -330,12 +334,12 @@ final class FleetSession {
             return;
         }
         markedAt = now;
-        queue(
+        appendToOutbox(
                 "mark-" + Long.toString(now, Character.MAX_RADIX),
                 FleetPurge.of(FleetPurge.Action.MARK, List.of(), true));
     }
 
-    private void queue(String localId, FleetPurge purge) throws IOException {
+    private void appendToOutbox(String localId, FleetPurge purge) throws IOException {
         byte[] line = FleetCodec.write(new FleetMessage(
                 settings.name(), settings.node(), instance, FleetMessage.sharedId(settings.node(), localId), purge));
         byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
@@ -384,7 +388,7 @@ final class FleetSession {
         if (gap.mayHideLosses() && before != null && before.sequence() > 0) {
             tellOthers(stream, to);
         }
-        if (!apply(new FleetBatch(before, to, true, isSoft(), List.of()))) {
+        if (!apply(new FleetBatch(before, to, true, validatesAfterGap(), List.of()))) {
             return false;
         }
         recentPositions.clear();
@@ -399,7 +403,7 @@ final class FleetSession {
     }
 
     private String outcome() {
-        return "all stored responses " + (isSoft() ? "are validated" : "were purged") + ": ";
+        return "all stored responses " + (validatesAfterGap() ? "are validated" : "were purged") + ": ";
     }
 
     private static String text(Gap gap, @Nullable FleetPosition before, StreamState stream) {
@@ -429,7 +433,7 @@ final class FleetSession {
         }
         String last = Long.toString(stream.last());
         String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + last;
-        queue(localId, FleetPurge.of(FleetPurge.Action.LOST, List.of(last), isSoft()));
+        appendToOutbox(localId, FleetPurge.of(FleetPurge.Action.LOST, List.of(last), validatesAfterGap()));
         queuedLossNotice = to;
     }
 
@@ -448,7 +452,7 @@ final class FleetSession {
     /** Purges everything first, so that the node serves nothing outdated while it applies many messages. */
     private void purgeBeforeCatchingUp(FleetPosition present, StreamState stream)
             throws IOException, InterruptedException {
-        if (apply(new FleetBatch(present, present, true, isSoft(), List.of()))) {
+        if (apply(new FleetBatch(present, present, true, validatesAfterGap(), List.of()))) {
             purgedAllAfter = stream.last();
             state.figures.countGap("behind");
             state.event(
@@ -480,7 +484,7 @@ final class FleetSession {
     }
 
     /** Moves the position if the worker has applied the batch. Returns false if no batch was applied or refused. */
-    private boolean finish() throws IOException, InterruptedException {
+    private boolean finishBatch() throws IOException, InterruptedException {
         ReceivedBatch batch = applying;
         if (batch == null || !batch.isAnswered()) {
             return false;
@@ -516,7 +520,7 @@ final class FleetSession {
     private void send(ReceivedBatch batch) throws IOException, InterruptedException {
         applying = batch;
         var unused = batch.answer().whenComplete((outcome, failure) -> wakeUp.run());
-        finish();
+        finishBatch();
     }
 
     /** Passes received messages to the worker. Returns false if there are none. */
@@ -563,7 +567,7 @@ final class FleetSession {
         }
         if (!to.equals(before)) {
             state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
-            FleetBatch batch = new FleetBatch(before, to, false, isSoft(), messages);
+            FleetBatch batch = new FleetBatch(before, to, false, validatesAfterGap(), messages);
             send(new ReceivedBatch(batch, positions, own, lastLossNotice, worker.apply(batch)));
         }
         return true;
@@ -650,7 +654,7 @@ final class FleetSession {
         ReceivedBatch last = applying;
         if (last != null && last.awaitAnswer(LEAVE_MILLIS)) {
             try {
-                finish();
+                finishBatch();
             } catch (IOException e) {
                 LOG.debug("fleet {}: the last messages were not applied", settings.name(), e);
             }

@@ -26,11 +26,13 @@ final class FleetState {
     /** Time without a connection after which the alarm is raised. */
     static final long ALARM_AFTER_MILLIS = 10_000;
 
+    /** Limit of refused messages in the reports of this node; the oldest are dropped. */
     private static final int REFUSED_MAX = 16;
     /** Minimum time between two events about refused messages with the same reason and sender. */
     private static final long REPEAT_MILLIS = 60_000;
 
-    private static final int SUBJECTS_MAX = 1000;
+    /** Size of {@link #reported} above which it is cleared. */
+    private static final int REPORTED_MAX = 1000;
 
     final NodeTable nodes = new NodeTable();
     final FleetFigures figures = new FleetFigures();
@@ -191,12 +193,12 @@ final class FleetState {
 
     /** Records that the node is not connected. Reports the first reason as an event. */
     void setDisconnected(String reason) {
-        boolean first = connectedSince > 0 || !wasDown;
+        boolean isFirst = connectedSince > 0 || !wasDown;
         connectedSince = 0;
         refusal = "";
         downSince = downSince == 0 ? nowMillis() : downSince;
         problem = reason;
-        if (first) {
+        if (isFirst) {
             wasDown = true;
             event(EventKind.FLEET_DOWN, name(), reason);
         }
@@ -235,7 +237,7 @@ final class FleetState {
         lock.lock();
         try {
             long now = nowMillis();
-            if (reported.size() > SUBJECTS_MAX) {
+            if (reported.size() > REPORTED_MAX) {
                 reported.clear();
             }
             Long before = reported.get(key);

@@ -34,7 +34,7 @@ final class FleetView implements FleetSource {
                 settings.name(),
                 settings.node(),
                 settings.tier(),
-                word(),
+                statusWord(),
                 problem(state, settings),
                 settings.onGap().name().toLowerCase(Locale.ROOT),
                 state.created(),
@@ -44,7 +44,7 @@ final class FleetView implements FleetSource {
                 nodes);
     }
 
-    private String word() {
+    private String statusWord() {
         if (state.isStarting()) {
             return "starting";
         }
@@ -71,14 +71,14 @@ final class FleetView implements FleetSource {
 
     private Node node(NodeTable.Heard heard, long now) {
         NodeReport report = heard.report();
-        boolean follows = report.created().equals(state.created());
+        boolean isSameStream = report.created().equals(state.created());
         return new Node(
                 report.node(),
                 report.tier(),
                 report.version(),
                 report.leaving() ? "left" : heard.isLive(now) ? "live" : "away",
                 report.applied(),
-                follows ? Math.max(0, state.figures.newest.get() - report.applied()) : -1,
+                isSameStream ? Math.max(0, state.figures.newest.get() - report.applied()) : -1,
                 Math.max(0, now - heard.atMillis()) / 1000,
                 report.refused(),
                 report.config().revision());

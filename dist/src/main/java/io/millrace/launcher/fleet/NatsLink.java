@@ -148,7 +148,7 @@ final class NatsLink implements FleetLink {
                 throw refused(e);
             }
             try {
-                StreamConfiguration wanted = StreamConfiguration.builder()
+                StreamConfiguration newStream = StreamConfiguration.builder()
                         .name(stream)
                         .subjects(subjects)
                         .storageType(StorageType.File)
@@ -160,7 +160,7 @@ final class NatsLink implements FleetLink {
                         .denyDelete(true)
                         .denyPurge(true)
                         .build();
-                request(() -> management.addStream(wanted));
+                request(() -> management.addStream(newStream));
                 LOG.info("fleet {}: created the stream {}", settings.name(), stream);
             } catch (JetStreamApiException failure) {
                 throw refused(failure);
@@ -287,6 +287,7 @@ final class NatsLink implements FleetLink {
             throw new IOException("no NATS server is connected");
         }
         Dispatcher next = connection.createDispatcher();
+        // Of the messages that wait for the receiver, the number is not limited, but the size: 64 MiB.
         next.setPendingLimits(-1, 64L << 20);
         dispatcher = next;
         ConsumerConfiguration consumer = ConsumerConfiguration.builder()

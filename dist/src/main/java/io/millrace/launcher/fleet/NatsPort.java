@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A socket to a NATS server that records failed TLS handshakes. The NATS library itself reports such a failure too
- * late, after its attempt to connect, and does not name the server. Confined to the library, which creates it by its
- * class name.
+ * late, after its attempt to connect, and does not name the server. Only the library uses this class, and creates
+ * instances by the class name.
  */
 public final class NatsPort extends SocketDataPortWithWriteTimeout {
     private @Nullable NatsProblems problems;

@@ -58,6 +58,7 @@ final class OutboxPublisher implements AutoCloseable {
     /** Time after which the stream is searched for an acknowledged message that this node has not received. */
     private static final long COMPARE_MILLIS = 2000;
 
+    /** Limit of messages that are looked up in one search of the stream. */
     private static final int COMPARE_MAX = 64;
 
     private final FleetConfig settings;

@@ -14,6 +14,7 @@ final class ReceivedQueue {
     /** Limit of messages that wait. */
     private static final int MAX = 8192;
 
+    /** Interval at which a waiting thread checks whether the subscription has ended. */
     private static final long LOOK_AGAIN_MILLIS = 100;
 
     private final BlockingQueue<Received> queue = new LinkedBlockingQueue<>(MAX);

@@ -37,6 +37,7 @@ final class RingMembers {
     private final FleetMembersFile file;
     private final FleetState state;
     private final Map<String, Long> counts = new ConcurrentSkipListMap<>();
+    /** The nodes of the latest round; before the first round, the nodes in the file. */
     private FleetMembers known;
     private String fleet = "";
     private boolean isWritten;

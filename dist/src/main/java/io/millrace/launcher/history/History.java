@@ -49,15 +49,15 @@ public final class History implements HistorySource, AutoCloseable {
      *
      * @return notes for the operator; empty if the size is in force
      */
-    public List<String> resize(long wanted) {
+    public List<String> resize(long newBytes) {
         lock.lock();
         try {
-            if (wanted == bytes && (ring != null || wanted == 0)) {
+            if (newBytes == bytes && (ring != null || newBytes == 0)) {
                 return List.of();
             }
             closeRing();
-            bytes = wanted;
-            ring = wanted == 0 ? null : HistoryRing.open(file, Layout.ofSize(wanted));
+            bytes = newBytes;
+            ring = newBytes == 0 ? null : HistoryRing.open(file, Layout.ofSize(newBytes));
             return List.of();
         } catch (IOException e) {
             LOG.error("admin.history: no figures are recorded, because {} cannot be used: {}", file, e.toString());

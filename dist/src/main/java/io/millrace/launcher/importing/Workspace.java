@@ -197,7 +197,7 @@ public final class Workspace {
             if (part == null) {
                 throw new IllegalStateException("the import has no element to remove for the error: " + error.text());
             }
-            boolean guards = error.path().startsWith("access.filters");
+            boolean isFilterError = error.path().startsWith("access.filters");
             DraftNode status = part.node().find("answer.status");
             if (status != null && String.valueOf(status.text()).matches("[45]\\d\\d")) {
                 part.node().sources().stream()
@@ -207,13 +207,13 @@ public final class Workspace {
             }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
-                if (guards) {
+                if (isFilterError) {
                     // This is an error, because all clients would have access without the filter.
                     problems.add(base.resolve(source.file()) + ":" + source.line() + ":" + source.column() + ": "
                             + error.message());
                 }
             }
-            if (part.node().isElement() && part.node().field("filters") != null && !guards) {
+            if (part.node().isElement() && part.node().field("filters") != null && !isFilterError) {
                 if (part.node().denyAllClients(error.path())) {
                     part.node()
                             .sources()

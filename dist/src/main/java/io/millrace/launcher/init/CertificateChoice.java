@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 record CertificateChoice(@Nullable Path file, @Nullable Path key) {
     static final CertificateChoice AUTOMATIC = new CertificateChoice(null, null);
 
+    /** Limit of the length of a file that is searched for a private key. */
     private static final int FILE_BYTES_MAX = 1 << 20;
 
     boolean isAutomatic() {
@@ -100,6 +101,7 @@ record CertificateChoice(@Nullable Path file, @Nullable Path key) {
         return notes;
     }
 
+    /** Always throws. It has a result so that callers can write {@code return refuse(...)}. */
     private static List<String> refuse(Path file, String reason) throws InvalidValueException {
         throw new InvalidValueException(file + ": " + reason);
     }

@@ -183,8 +183,8 @@ public final class InitCommand implements Callable<Integer> {
             missing.add("--site NAME");
         }
         List<Site> siteList = sites.isEmpty() ? List.of() : Site.parseAll(sites);
-        boolean commonOrigin = origin == null && siteList.stream().anyMatch(site -> site.origin() == null);
-        if (commonOrigin && !yes) {
+        boolean needsCommonOrigin = origin == null && siteList.stream().anyMatch(site -> site.origin() == null);
+        if (needsCommonOrigin && !yes) {
             missing.add("--origin URL");
         }
         if (certificate == null && !acceptsTerms) {
@@ -328,7 +328,7 @@ public final class InitCommand implements Callable<Integer> {
     private InitDraft draft(
             List<Site> siteList, @Nullable String commonOrigin, CertificateChoice certificates, String size) {
         Path cache = cacheDirectory();
-        boolean beside = cache.equals(directory().normalize().resolve("cache"));
+        boolean isBesideFile = cache.equals(directory().normalize().resolve("cache"));
         return new InitDraft(
                 siteList,
                 commonOrigin,
@@ -337,7 +337,7 @@ public final class InitCommand implements Callable<Integer> {
                 staging,
                 http,
                 https,
-                beside ? "cache" : cache.toString(),
+                isBesideFile ? "cache" : cache.toString(),
                 size);
     }
 

@@ -76,6 +76,7 @@ public final class LogCommand implements Runnable {
                 "2:wrong arguments"
             })
     static final class Cat implements Callable<Integer> {
+        /** Interval at which {@code --follow} reads new requests. */
         private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
         /** Number of further reads of an incomplete last block. After them, the block counts as damaged. */
@@ -129,16 +130,16 @@ public final class LogCommand implements Runnable {
                 return fields.hasDamage || hasFailed ? ExitCode.FAILED : ExitCode.OK;
             }
             LinePrinter printer = new LinePrinter(textFormat(), filter(), parent.out, this::warn);
-            boolean isWanted = true;
-            for (int i = 0; i < files.size() && isWanted; i++) {
-                isWanted = print(files.get(i), printer);
+            boolean isOutputOpen = true;
+            for (int i = 0; i < files.size() && isOutputOpen; i++) {
+                isOutputOpen = print(files.get(i), printer);
             }
             return printer.hasDamage() || hasFailed ? ExitCode.FAILED : ExitCode.OK;
         }
 
         /**
-         * Prints the lines of a file, including those before a read error. Returns false if no other file is to be
-         * printed.
+         * Prints the lines of a file, including those before a read error. Returns false if the reader of the output
+         * has ended, so that no other file is to be printed.
          */
         private boolean print(String name, LinePrinter printer) {
             printer.file(name);
@@ -207,16 +208,16 @@ public final class LogCommand implements Runnable {
                 }
             }
             try (BinaryLogFile log = new BinaryLogFile(file, visitor)) {
-                boolean isWanted = log.poll();
+                boolean isOutputOpen = log.poll();
                 // The writer may be writing the last block at this moment.
-                for (int i = 0; i < INCOMPLETE_POLLS && isWanted && log.isIncomplete(); i++) {
+                for (int i = 0; i < INCOMPLETE_POLLS && isOutputOpen && log.isIncomplete(); i++) {
                     LockSupport.parkNanos(INCOMPLETE_POLL_NANOS);
-                    isWanted = log.poll();
+                    isOutputOpen = log.poll();
                 }
-                if (isWanted) {
+                if (isOutputOpen) {
                     log.finish();
                 }
-                return isWanted;
+                return isOutputOpen;
             }
         }
 

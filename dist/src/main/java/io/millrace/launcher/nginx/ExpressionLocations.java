@@ -63,7 +63,7 @@ final class ExpressionLocations {
     }
 
     /** Returns true if the rule of a scope uses the cache only for a location with an expression. */
-    boolean isOnlyCached(Scope scope) {
+    boolean cachesOnlyMatched(Scope scope) {
         return cachedRequests.containsKey(scope.block());
     }
 

@@ -295,17 +295,17 @@ final class FieldRules {
     private static void write(DraftNode into, Map<Change, List<Directive>> changes) {
         DraftNode rule = null;
         String when = "";
-        Map<String, Integer> names = new HashMap<>();
+        Map<String, Integer> lastRanks = new HashMap<>();
         List<String> removed = new ArrayList<>();
         for (Map.Entry<Change, List<Directive>> each : changes.entrySet()) {
             Change change = each.getKey();
             int rank = rank(change.key);
-            Integer last = names.put(change.name.toLowerCase(Locale.ROOT), rank);
+            Integer last = lastRanks.put(change.name.toLowerCase(Locale.ROOT), rank);
             if (rule == null || !when.equals(change.when) || (last != null && last >= rank)) {
                 rule = into.addElement("rules").removableIfInvalid();
                 when = change.when;
-                names.clear();
-                names.put(change.name.toLowerCase(Locale.ROOT), rank);
+                lastRanks.clear();
+                lastRanks.put(change.name.toLowerCase(Locale.ROOT), rank);
                 removed.clear();
                 if (!when.isEmpty()) {
                     rule.put("when", when);

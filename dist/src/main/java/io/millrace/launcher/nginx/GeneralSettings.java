@@ -89,7 +89,7 @@ final class GeneralSettings {
 
     private void writeSimple(Simple simple) {
         List<Directive> found = directivesOf(simple.name);
-        Directive most = null;
+        Directive largestLine = null;
         long largest = -1;
         for (Directive each : found) {
             Long value = number(simple, each.arg(0));
@@ -97,10 +97,10 @@ final class GeneralSettings {
             long rank = value == null ? -1 : value == 0 && simple.kind == Kind.SIZE ? Long.MAX_VALUE : value;
             if (rank > largest) {
                 largest = rank;
-                most = each;
+                largestLine = each;
             }
         }
-        if (most == null) {
+        if (largestLine == null) {
             for (Directive each : found) {
                 each.notMapped("'" + each.arg(0) + "' is not understood");
             }
@@ -113,9 +113,9 @@ final class GeneralSettings {
             }
             return;
         }
-        String text = text(simple, most.arg(0));
+        String text = text(simple, largestLine.arg(0));
         if (simple.name.equals("keepalive_timeout") && "0".equals(text)) {
-            draft.set("limits.requests_per_connection", "1", most.markHandled());
+            draft.set("limits.requests_per_connection", "1", largestLine.markHandled());
             return;
         }
         if (simple.name.equals("keepalive_requests") && "0".equals(text)) {
@@ -123,14 +123,14 @@ final class GeneralSettings {
             text = "1";
         }
         for (Directive each : found) {
-            if (each.arg(0).equals(most.arg(0))) {
+            if (each.arg(0).equals(largestLine.arg(0))) {
                 for (String key : simple.keys) {
                     draft.set(key, String.valueOf(text), each.markHandled());
                     markRemovable(key);
                 }
             } else {
                 each.notMapped("all rules have one value, the largest: that of "
-                        + most.entry().place());
+                        + largestLine.entry().place());
             }
         }
     }
@@ -238,7 +238,7 @@ final class GeneralSettings {
         List<Scope> proxied = scopes.stream()
                 .filter(each -> !each.own("proxy_pass", "grpc_pass").isEmpty())
                 .toList();
-        boolean everywhere = proxied.stream()
+        boolean isLimitedEverywhere = proxied.stream()
                 .allMatch(each -> each.all("limit_conn").stream().anyMatch(this::isByClient));
         // A scope can have several limits, each of another kind.
         Set<Directive> limits = new LinkedHashSet<>();
@@ -247,7 +247,7 @@ final class GeneralSettings {
         for (Directive each : limits) {
             if (!isByClient(each)) {
                 each.notMapped("requests are limited by client only: limits.per_client.requests");
-            } else if (!everywhere) {
+            } else if (!isLimitedEverywhere) {
                 each.notMapped("limits.per_client.requests holds for all rules, and some of them have no limit");
                 workspace.warn("the requests of a client are not limited: see "
                         + each.entry().place());

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The translator of header fields in requests to origins and in responses to clients. Confined to one thread. */
 final class Headers {
+    /** Words of {@code access.forwarded_fields}, by field name in lower case. */
     private static final Map<String, String> FORWARDED = Map.of(
             "x-forwarded-for", "x-forwarded-for",
             "x-forwarded-proto", "x-forwarded-proto",
@@ -58,12 +59,12 @@ final class Headers {
         for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             String value = each.arg(1);
-            String known = FORWARDED.get(name);
+            String word = FORWARDED.get(name);
             if (name.equals("host") || AuthRequest.isReceived(scope, each)) {
                 continue;
             }
-            if (known != null && !value.isEmpty()) {
-                forwarded.computeIfAbsent(known, key -> new LinkedHashSet<>()).add(each.markHandled());
+            if (word != null && !value.isEmpty()) {
+                forwarded.computeIfAbsent(word, key -> new LinkedHashSet<>()).add(each.markHandled());
                 if (name.equals("x-forwarded-for") && value.contains("proxy_add")) {
                     each.entry().note("addresses in the field are kept if they come from access.trusted_proxies");
                 }

@@ -38,7 +38,7 @@ record Listen(Directive source, String address, int port, boolean tls, boolean p
             host = text.substring(0, text.lastIndexOf(':'));
             port = text.substring(text.lastIndexOf(':') + 1);
         }
-        boolean any = host.isEmpty() || host.equals("*") || host.equals("[::]") || host.equals("0.0.0.0");
+        boolean isAnyAddress = host.isEmpty() || host.equals("*") || host.equals("[::]") || host.equals("0.0.0.0");
         if (port.length() > 5) {
             source.notMapped("the port is not a number up to 65535");
             return null;
@@ -46,7 +46,7 @@ record Listen(Directive source, String address, int port, boolean tls, boolean p
         String name = host.equals("localhost") ? "127.0.0.1" : host;
         return new Listen(
                 source,
-                (any ? "" : name) + ":" + port,
+                (isAnyAddress ? "" : name) + ":" + port,
                 Integer.parseInt(port),
                 tls,
                 source.args().contains("proxy_protocol"),

@@ -47,7 +47,7 @@ final class Listeners {
         Map<String, DraftNode> written = new LinkedHashMap<>();
         Map<String, Boolean> http2 = new LinkedHashMap<>();
         for (Server server : servers) {
-            Directive on = server.scope().last("http2");
+            Directive http2Line = server.scope().last("http2");
             Directive bind = server.scope().last("proxy_bind");
             for (Listen each : server.listens()) {
                 DraftNode node = written.computeIfAbsent(each.address(), address -> {
@@ -60,7 +60,7 @@ final class Listeners {
                 }
                 if (each.tls()) {
                     node.put("tls.enabled", "true");
-                    boolean h2 = each.source().args().contains("http2") || (on != null && on.isOn());
+                    boolean h2 = each.source().args().contains("http2") || (http2Line != null && http2Line.isOn());
                     http2.merge(each.address(), h2, (a, b) -> a || b);
                 } else if (each.source().args().contains("http2")) {
                     node.put("h2c", "true");
@@ -72,8 +72,8 @@ final class Listeners {
                     writeProxyProtocol(node, each, server.scope());
                 }
             }
-            if (on != null) {
-                on.markHandled().recordKey("listen[].http2");
+            if (http2Line != null) {
+                http2Line.markHandled().recordKey("listen[].http2");
             }
         }
         http2.forEach((address, on) -> {
@@ -84,7 +84,7 @@ final class Listeners {
         });
         if (servers.stream().anyMatch(Server::hasTls)) {
             writeCertificates();
-            settings();
+            writeSettings();
         }
     }
 
@@ -156,11 +156,11 @@ final class Listeners {
         });
     }
 
-    private void settings() {
+    private void writeSettings() {
         Map<String, Map<Server, Setting>> values = new TreeMap<>();
         for (Server server : servers) {
             if (server.hasTls()) {
-                settings(server.scope())
+                readSettings(server.scope())
                         .forEach((key, setting) -> values.computeIfAbsent(key, any -> new LinkedHashMap<>())
                                 .put(server, setting));
             }
@@ -194,7 +194,7 @@ final class Listeners {
         }
     }
 
-    private Map<String, Setting> settings(Scope scope) {
+    private Map<String, Setting> readSettings(Scope scope) {
         Map<String, Setting> all = new LinkedHashMap<>();
         readProtocols(scope, all);
         readCiphers(scope, all);

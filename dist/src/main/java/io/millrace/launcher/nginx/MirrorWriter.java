@@ -210,10 +210,10 @@ final class MirrorWriter {
         }
         Entry source = setting == null ? first.entry() : setting.markHandled();
         Long limit = Values.bytes(scope.value("client_max_body_size", "1m"));
-        long most = limit == null || limit == 0 ? Long.MAX_VALUE : limit;
+        long contentLimit = limit == null || limit == 0 ? Long.MAX_VALUE : limit;
         rule.put("mirror.bodies", "true", source);
-        rule.put("mirror.body_max", Quantity.size(Math.max(CONTENT_MIN, Math.min(CONTENT_MAX, most))), source);
-        if (most > CONTENT_MAX) {
+        rule.put("mirror.body_max", Quantity.size(Math.max(CONTENT_MIN, Math.min(CONTENT_MAX, contentLimit))), source);
+        if (contentLimit > CONTENT_MAX) {
             source.note("requests with more content than 1MiB are not copied");
         }
     }
@@ -223,23 +223,23 @@ final class MirrorWriter {
             Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
         boolean pristine = "true".equals(rule.text("pristine_host_hdr"));
         Directive host = Headers.host(inner);
-        boolean client = host != null && Headers.isClientHost(host.arg(1));
+        boolean sendsClientHost = host != null && Headers.isClientHost(host.arg(1));
         String field = to.url.substring(to.url.indexOf("//") + 2);
-        if (client && !pristine) {
+        if (sendsClientHost && !pristine) {
             first.entry().note("copies have the Host field " + field + ", not that of the client");
-        } else if (!client && pristine) {
+        } else if (!sendsClientHost && pristine) {
             first.entry().note("copies have the Host field of the client, as the origin");
-        } else if (!client && host == null && !to.name.equals(field)) {
+        } else if (!sendsClientHost && host == null && !to.name.equals(field)) {
             first.entry().note("copies have the Host field " + field + "; nginx sends " + to.name);
         }
         for (Directive each : inner.own("proxy_set_header")) {
             String name = each.arg(0);
             boolean same = scope.all("proxy_set_header").stream()
                     .anyMatch(one -> one.text().equals(each.text()));
-            boolean known = each == host
-                    ? client ? pristine : each.arg(1).equals(field) && !pristine
+            boolean isSame = each == host
+                    ? sendsClientHost ? pristine : each.arg(1).equals(field) && !pristine
                     : same || name.equalsIgnoreCase("Content-Length");
-            if (known) {
+            if (isSame) {
                 each.note("copies have the fields that the origin gets");
             } else {
                 each.notMapped("copies have the fields that the origin gets");

@@ -82,11 +82,11 @@ record RedirectRule(Directive source, String when, String to, int status) {
                 .replaceAll("\\$request_uri\\b", "\\$path\\$query")
                 .replaceAll("(\\$is_args|\\?)\\$(args|query_string)\\b", "\\$query")
                 .replaceAll("(?<=[^?&=])\\$(document_)?uri\\b|^\\$(document_)?uri\\b", "\\$path");
-        String rest = Pattern.compile("\\$([1-9](?!\\d)|host\\b|path\\b|query\\b)")
+        String withoutPlaceholders = Pattern.compile("\\$([1-9](?!\\d)|host\\b|path\\b|query\\b)")
                 .matcher(target)
                 .replaceAll("");
-        boolean begins = target.matches("(?i)https?://.*") || target.matches("/[^/].*|/|\\$path.*");
-        return rest.contains("$") || !begins ? null : target;
+        boolean isUrlOrPath = target.matches("(?i)https?://.*") || target.matches("/[^/].*|/|\\$path.*");
+        return withoutPlaceholders.contains("$") || !isUrlOrPath ? null : target;
     }
 
     /** Writes the rule into a remap rule. */

@@ -183,6 +183,7 @@ final class Redirects {
     static @Nullable String url(Redirect redirect, UrlBase base, String serverName, String path) {
         String host = base.hostInTarget();
         String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
+        // In the target, U+0000 stands for the host of the requests until all variables are replaced.
         String target = redirect.target
                 .replace("${", "$")
                 .replace("$scheme", scheme)

@@ -41,11 +41,11 @@ final class RequestRules {
      */
     void planConditionalAnswer(
             Server server, UrlBase base, Scope scope, Directive block, String more, List<Location> locations) {
-        boolean only = !block.isHandled()
+        boolean isSingleReturn = !block.isHandled()
                 && block.children().size() == 1
                 && block.children().get(0).name().equals("return")
                 && Conditions.permittedMethods(block) == null;
-        String when = only ? ConditionText.of(block) : null;
+        String when = isSingleReturn ? ConditionText.of(block) : null;
         if (when == null || (RefusedRequests.replacesClients(scope) && when.startsWith("client "))) {
             return;
         }

@@ -30,7 +30,7 @@ final class Restrictions {
     @FunctionalInterface
     interface ConditionalAnswers {
         /** @param more text to append to the condition; it begins with {@code &&} */
-        void plan(Directive block, String more, Location host);
+        void plan(Directive block, String more, Location ruleLocation);
     }
 
     private final Workspace workspace;
@@ -64,10 +64,10 @@ final class Restrictions {
      */
     void plan(BiConsumer<Location, Location> conditional) {
         for (Location each : locations) {
-            Location host = locationWithRule(each);
-            if (host != null) {
-                conditional.accept(each, host);
-                planAnswer(each, host);
+            Location ruleLocation = locationWithRule(each);
+            if (ruleLocation != null) {
+                conditional.accept(each, ruleLocation);
+                planAnswer(each, ruleLocation);
             }
         }
         locations.forEach(this::restrictOtherCases);
@@ -155,44 +155,44 @@ final class Restrictions {
     }
 
     /** Plans the answer or redirection of an exact location in the rule of another location. */
-    private void planAnswer(Location exact, Location host) {
+    private void planAnswer(Location exact, Location ruleLocation) {
         String when = "path == " + literal(exact);
         Directive returned = AnswerRule.of(exact.scope());
         boolean passes = returned != null && returned.arg(0).startsWith("2");
         RequestRule answer = RequestRule.of(exact.scope(), passes ? when : refusedPath(exact));
         if (answer != null) {
-            rules.accept(host, answer::write);
+            rules.accept(ruleLocation, answer::write);
             answered.add(exact);
             return;
         }
         for (Directive each : exact.scope().own("return")) {
             RedirectRule redirection = RedirectRule.ofReturn(each, base, server.firstName(), when);
             if (redirection != null) {
-                rules.accept(host, redirection::write);
-                exact.source().markHandled().note("its requests use the rule for " + host.path());
+                rules.accept(ruleLocation, redirection::write);
+                exact.source().markHandled().note("its requests use the rule for " + ruleLocation.path());
                 answered.add(exact);
             }
             return;
         }
         if (RefusedRequests.isClosed(exact.scope()) || RefusedRequests.isClosed(server.handler(exact.scope()))) {
             AccessPlan.requiresAuthentication(server.handler(exact.scope()));
-            planRefusal(host, refusedPath(exact), exact);
+            planRefusal(ruleLocation, refusedPath(exact), exact);
             answered.add(exact);
         }
     }
 
     /** Plans the restrictions of a location and of the exact locations that share its rule. */
     private void planRestrictions(Location location) {
-        String own = refusalCondition(location);
+        String ownRefusal = refusalCondition(location);
         List<Location> other = new ArrayList<>();
         for (Location each : locations) {
-            if (location.equals(locationWithRule(each)) && !hasSameRefusal(each, location, own)) {
+            if (location.equals(locationWithRule(each)) && !hasSameRefusal(each, location, ownRefusal)) {
                 other.add(each);
             }
         }
         Location around = location.kind() == Kind.EXACT && server.isMapping(location) ? locationAround(location) : null;
         if (around != null) {
-            restrictLongerPaths(location, own, around);
+            restrictLongerPaths(location, ownRefusal, around);
         }
         for (Location each : other) {
             String refused = answered.contains(each) ? RefusedRequests.NONE : refusalCondition(each);
@@ -203,30 +203,30 @@ final class Restrictions {
             } else if (!refused.isEmpty()) {
                 planRefusal(location, joinByAnd(when, refused), each);
             }
-            if (own == null) {
+            if (ownRefusal == null) {
                 each.source().notMapped("the filters of the rule for " + location.path() + " apply to it too");
             }
         }
-        if (own != null && !own.isEmpty() && !other.isEmpty()) {
-            StringBuilder when = new StringBuilder(own);
+        if (ownRefusal != null && !ownRefusal.isEmpty() && !other.isEmpty()) {
+            StringBuilder when = new StringBuilder(ownRefusal);
             other.forEach(each -> when.append(" && path != ").append(literal(each)));
             planRefusal(location, when.toString(), location);
             separated.add(location);
         }
     }
 
-    private boolean hasSameRefusal(Location exact, Location host, @Nullable String refused) {
+    private boolean hasSameRefusal(Location exact, Location ruleLocation, @Nullable String refused) {
         if (answered.contains(exact)) {
             return RefusedRequests.NONE.equals(refused);
         }
-        String own = refusalCondition(exact);
-        return (own != null && refused != null)
-                ? own.equals(refused)
-                : RefusedRequests.isSame(server.handler(exact.scope()), server.handler(host.scope()));
+        String ownRefusal = refusalCondition(exact);
+        return (ownRefusal != null && refused != null)
+                ? ownRefusal.equals(refused)
+                : RefusedRequests.isSame(server.handler(exact.scope()), server.handler(ruleLocation.scope()));
     }
 
     /** Plans the restrictions of the longer paths that begin with the path of an exact location with a rule. */
-    private void restrictLongerPaths(Location exact, @Nullable String own, Location around) {
+    private void restrictLongerPaths(Location exact, @Nullable String ownRefusal, Location around) {
         String path = literal(exact);
         boolean closed = !canHaveRules(around) || !server.isMapping(around);
         String refused = closed ? RefusedRequests.ALL : refusalCondition(around);
@@ -239,10 +239,10 @@ final class Restrictions {
         } else if (!refused.isEmpty()) {
             planRefusal(exact, joinByAnd("path != " + path, refused), around);
         }
-        if (own != null && !own.isEmpty()) {
-            planRefusal(exact, joinByAnd("path == " + path, own), exact);
+        if (ownRefusal != null && !ownRefusal.isEmpty()) {
+            planRefusal(exact, joinByAnd("path == " + path, ownRefusal), exact);
             separated.add(exact);
-        } else if (own != null) {
+        } else if (ownRefusal != null) {
             separated.add(exact);
         } else {
             exact.source().entry().note("its filters apply to longer paths too");
@@ -285,9 +285,9 @@ final class Restrictions {
         return refused.equals(RefusedRequests.ALL) ? condition : condition + " && " + refused;
     }
 
-    private void planRefusal(Location host, String when, Location source) {
+    private void planRefusal(Location ruleLocation, String when, Location source) {
         Scope scope = server.handler(source.scope());
-        rules.accept(host, node -> {
+        rules.accept(ruleLocation, node -> {
             RefusedRequests.write(node, when, source.source(), scope);
             AccessPlan.recordRules(source.scope());
         });
@@ -391,10 +391,10 @@ final class Restrictions {
     private void reportUnrestricted(Location location, List<Directive> restricting) {
         String paths = location.isPath() ? "below " + location.path() : "for paths that match " + location.expression();
         for (Directive each : restricting) {
-            boolean own = location.source().children().contains(each);
-            (own ? each : location.source()).notMapped("the location shares the rules for other paths");
+            boolean isOwn = location.source().children().contains(each);
+            (isOwn ? each : location.source()).notMapped("the location shares the rules for other paths");
             workspace.warn("requests " + paths + " are not restricted: see "
-                    + (own ? each : location.source()).entry().place());
+                    + (isOwn ? each : location.source()).entry().place());
         }
     }
 }

@@ -125,10 +125,10 @@ final class RuleWriter {
                 serverRewrite(server, base, each, locations);
             }
         }
-        restrictions.plan((location, host) -> {
+        restrictions.plan((location, ruleLocation) -> {
             String more = " && path == " + RuleTexts.literal(UrlBase.encoded(location.path()));
             for (Directive each : location.scope().own("if")) {
-                requestRules.planConditionalAnswer(server, base, location.scope(), each, more, List.of(host));
+                requestRules.planConditionalAnswer(server, base, location.scope(), each, more, List.of(ruleLocation));
             }
         });
         restrictions.separated().forEach(each -> separated.add(base.verb() + base.pattern(each.path())));
@@ -435,19 +435,19 @@ final class RuleWriter {
         boolean upstream = target.socket() == null && upstreams.has(authority);
         boolean pristine = host != null && Headers.isClientHost(host.arg(1));
         boolean literal = host != null && Headers.isFixed(host.arg(1));
-        String named = literal && host != null
+        String targetHost = literal && host != null
                 ? host.arg(1)
                 : upstream && authority.contains("_") ? authority.replace('_', '-') : authority;
         if (upstream && authority.contains("_") && !literal && !pristine) {
-            target.source().entry().note("the origin's Host field is " + named + ", since '_' is not allowed there");
+            target.source().entry().note("the origin's Host field is " + targetHost + ", since '_' is not allowed there");
         }
-        node.put("to", target.scheme() + "://" + named + to)
+        node.put("to", target.scheme() + "://" + targetHost + to)
                 .from(target.source().markHandled());
         if (target.socket() != null) {
             node.put("unix_socket", target.socket());
         } else if (upstream) {
             node.put("origins", upstreams.group(authority, target.scheme(), scope));
-        } else if (literal && !named.equals(authority)) {
+        } else if (literal && !targetHost.equals(authority)) {
             node.put("origins", upstreams.single(target.scheme(), authority, target));
         }
         splits.write(scope, target, node);
@@ -469,7 +469,7 @@ final class RuleWriter {
             AccessPlan.write(scope, node);
         }
         boolean obeysClients = !conditions.translateBypasses(scope, rule, List.of(base), path);
-        if (expressions.isOnlyCached(scope)) {
+        if (expressions.cachesOnlyMatched(scope)) {
             expressions.cacheMatched(scope, rule);
         } else {
             CachePlan.fill(scope, rule, !obeysClients, inactive);
@@ -481,7 +481,7 @@ final class RuleWriter {
         }
         // With variables in proxy_pass, nginx changes Location only if proxy_redirect is set.
         if (!target.source().arg(0).contains("$") || scope.last("proxy_redirect") != null) {
-            origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
+            origins.planReverseMap(server, base, path, scope, target, targetHost + to, pristine);
         }
         origins.translateTls(scope, rule, target, "origin.tls.");
         OriginRules.localAddress(server.scope(), scope, rule);

@@ -69,13 +69,13 @@ final class Upstreams {
             throw new IllegalArgumentException(name);
         }
         DraftNode group = workspace.draft().addElement("origins", block.markHandled());
-        String free = freeName(name);
-        written.put(scheme + "://" + name, free);
-        group.put("name", free);
+        String groupName = freeName(name);
+        written.put(scheme + "://" + name, groupName);
+        group.put("name", groupName);
         translatePolicy(group, block);
         writeHosts(group, block, scheme);
         writeRetries(group, user);
-        return free;
+        return groupName;
     }
 
     private String freeName(String name) {

@@ -145,17 +145,17 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             if (named.isEmpty()) {
                 return;
             }
-            List<String> known = named.stream()
+            List<String> supported = named.stream()
                     .filter(word -> OpenSslNames.version(word) != null)
                     .toList();
-            if (known.size() < named.size()) {
+            if (supported.size() < named.size()) {
                 entry.notMapped("valid_tls_versions_in: " + ServerTlsImport.TOO_OLD);
             }
-            if (known.size() == 1) {
-                String only = String.valueOf(OpenSslNames.version(known.get(0)));
+            if (supported.size() == 1) {
+                String only = String.valueOf(OpenSslNames.version(supported.get(0)));
                 values.put("min_version", only);
                 values.put("max_version", only);
-            } else if (known.size() == named.size()) {
+            } else if (supported.size() == named.size()) {
                 entry.note("valid_tls_versions_in: TLS 1.2 and 1.3 are offered, as by default in Millrace");
             }
         }

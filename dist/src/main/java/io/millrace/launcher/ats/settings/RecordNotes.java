@@ -75,7 +75,8 @@ final class RecordNotes {
     }
 
     private static void addProcesses() {
-        String own = "the record concerns the processes, threads and memory of Traffic Server; Millrace has its own";
+        String processes =
+                "the record concerns the processes, threads and memory of Traffic Server; Millrace has its own";
         for (String name : List.of(
                 "exec_thread.",
                 "thread.",
@@ -130,7 +131,7 @@ final class RecordNotes {
                 "net.throttle_delay",
                 "net.retry_delay",
                 "net.inactivity_check_frequency")) {
-            never(name, own);
+            never(name, processes);
         }
         never("user_name", "the service's unit file sets the user of Millrace");
         never("admin.user_id", "the service's unit file sets the user of Millrace");
@@ -173,7 +174,7 @@ final class RecordNotes {
     }
 
     private static void addStorage() {
-        String engine = "the record concerns the internals of Traffic Server's store; Millrace has no such setting";
+        String internals = "the record concerns the internals of Traffic Server's store; Millrace has no such setting";
         for (String name : List.of(
                 "cache.threads_per_disk",
                 "cache.min_average_object_size",
@@ -200,7 +201,7 @@ final class RecordNotes {
                 "cache.initial_scan_wait",
                 "cache.hostdb.",
                 "cache.http.")) {
-            never(name, engine);
+            never(name, internals);
         }
         unless("1", "cache.select_alternate", "variants are always selected by Vary (RFC 9111 s4.1)");
         unless("0", "cache.vary_on_user_agent", "use cache.key.fields");
@@ -419,8 +420,8 @@ final class RecordNotes {
     }
 
     private static void addLogs() {
-        String one = "log.access sets path, format and rotation of the access logs";
-        never("log.", one);
+        String accessLogSettings = "log.access sets path, format and rotation of the access logs";
+        never("log.", accessLogSettings);
         unless("1", "log.sampling_frequency", "log.access[].sample sets it, for the logs of logging.yaml");
         never("log.max_space_mb_for_logs", "log.access.rotate_keep limits the number of files");
         never("log.auto_delete_rolled_files", "log.access.rotate_keep limits the number of files");
@@ -428,6 +429,6 @@ final class RecordNotes {
         missing("log.collation_mode", "log.access[].target: syslog sends lines to another machine");
         unless("0", "log.collation_mode", "log.access[].target: syslog sends lines to another machine");
         never("log.custom_logs_enabled", "the importer uses the record for logs_xml.config");
-        never("log2.", one);
+        never("log2.", accessLogSettings);
     }
 }

@@ -178,9 +178,9 @@ public final class RecordsImport {
         if (mapping.name().equals("http.cache.targeted_cache_control_headers") && state.isAfterVersion10()) {
             return null;
         }
-        boolean fields =
+        boolean isHeaderLimit =
                 mapping.name().endsWith("_header_max_size") && mapping.name().startsWith("http.");
-        return fields && !state.has("records.yaml") ? "131072" : mapping.atsDefault();
+        return isHeaderLimit && !state.has("records.yaml") ? "131072" : mapping.atsDefault();
     }
 
     private void writeKeys(Rec rec, RecordTable.Mapping mapping) {

@@ -231,10 +231,10 @@ public final class SpecialRecords {
      */
     private void importCollapsing() {
         Rec retries = state.records().take("http.cache.max_open_read_retries");
-        Rec each = state.records().take("http.cache.open_read_retry_time");
+        Rec interval = state.records().take("http.cache.open_read_retry_time");
         try {
             long count = retries == null || retries.value() == null ? -1 : Quantity.integer(retries.value());
-            long millis = each == null || each.value() == null ? 10 : Quantity.integer(each.value());
+            long millis = interval == null || interval.value() == null ? 10 : Quantity.integer(interval.value());
             if (retries != null && retries.value() != null) {
                 draft.set("cache.collapse_wait", Quantity.millis(Math.max(0, count) * millis), retries.entry());
                 retries.entry()
@@ -243,8 +243,8 @@ public final class SpecialRecords {
             } else {
                 draft.setDefault("cache.collapse_wait", "0", "proxy.config.http.cache.max_open_read_retries");
             }
-            if (each != null) {
-                each.entry()
+            if (interval != null) {
+                interval.entry()
                         .note("requests do not poll; "
                                 + (count > 0 ? "the value is used to compute cache.collapse_wait" : "waiting is off"));
             }
@@ -252,7 +252,7 @@ public final class SpecialRecords {
                 retries.entry().note("the record is empty; Traffic Server's default applies");
             }
         } catch (BadValueException e) {
-            Rec bad = retries == null ? each : retries;
+            Rec bad = retries == null ? interval : retries;
             if (bad != null) {
                 bad.file().problem(bad.entry(), "proxy.config." + bad.name() + ": " + e.getMessage());
             }
@@ -274,22 +274,22 @@ public final class SpecialRecords {
     }
 
     private void importConnections() {
-        List<Rec> known = new ArrayList<>();
+        List<Rec> limiting = new ArrayList<>();
         long[] lowestLimit = {Long.MAX_VALUE};
         for (String name : List.of("net.max_connections_in", "net.connections_throttle")) {
             ifSet(name, rec -> {
                 long count = Quantity.integer(rec.text());
                 if (count > 0) {
                     lowestLimit[0] = Math.min(lowestLimit[0], count);
-                    known.add(rec);
+                    limiting.add(rec);
                 } else {
                     rec.entry().note("the record sets no limit of its own");
                 }
             });
         }
-        for (Rec rec : known) {
+        for (Rec rec : limiting) {
             draft.set("limits.connections", Long.toString(lowestLimit[0]), rec.entry());
-            if (!rec.text().equals(Long.toString(lowestLimit[0])) && known.size() > 1) {
+            if (!rec.text().equals(Long.toString(lowestLimit[0])) && limiting.size() > 1) {
                 rec.entry().note("the lower value of net.max_connections_in and net.connections_throttle applies");
             }
         }
@@ -354,6 +354,7 @@ public final class SpecialRecords {
     }
 
     private void importNameLookups() {
+        // 0: the TTL of the DNS record; 1: hostdb.timeout; 2: the lower of both; 3: the higher of both.
         long[] mode = {0};
         ifSet("hostdb.ttl_mode", rec -> {
             mode[0] = Quantity.integer(rec.text());

@@ -23,7 +23,7 @@ public final class RecordTable {
         INTEGER,
         DECIMAL,
         FLAG,
-        /** A number, the index of one of the key's words. */
+        /** A number: the index of a word in the list of values that the Millrace key accepts. */
         WORD,
         TEXT,
         /** Words separated by white space, commas or semicolons. */

@@ -26,12 +26,12 @@ public final class Records {
         }
     }
 
-    private final Map<String, Rec> set = new LinkedHashMap<>();
+    private final Map<String, Rec> byName = new LinkedHashMap<>();
     private final Map<String, Rec> unprocessed = new LinkedHashMap<>();
 
     /** Sets a record, replacing an earlier one with the same name. */
     public void put(Rec rec) {
-        Rec before = set.put(rec.name, rec);
+        Rec before = byName.put(rec.name, rec);
         if (before != null) {
             before.entry.note(rec.entry.place() + " sets the record again; the last value applies");
         }
@@ -43,7 +43,7 @@ public final class Records {
     @Nullable
     public Rec take(String name) {
         unprocessed.remove(name);
-        return set.get(name);
+        return byName.get(name);
     }
 
     /**
@@ -52,13 +52,13 @@ public final class Records {
      * @param otherwise result for a record without a value: the default of Traffic Server
      */
     public String value(String name, String otherwise) {
-        Rec rec = set.get(name);
+        Rec rec = byName.get(name);
         return rec == null || rec.value == null ? otherwise : rec.value;
     }
 
     /** Returns true if the record was set to a value. */
     public boolean isSet(String name) {
-        Rec rec = set.get(name);
+        Rec rec = byName.get(name);
         return rec != null && rec.value != null;
     }
 

@@ -27,7 +27,8 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
 
     /**
      * Returns the words of every line of remap.config. In this file a {@code #} begins a comment only at the start of a
-     * line. A backslash also continues comments, and a quoted word is never an {@code @} argument.
+     * line. A backslash at the end of a comment line continues the comment. A word that begins with {@code @} is an
+     * argument, but not if it is quoted.
      */
     public static List<Words> ofRemap(SourceFile file) {
         return of(file, true);

@@ -21,6 +21,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /** Reads YAML files into nodes with positions, and accesses these nodes. Stateless. */
 public final class Yaml {
+    /** Limit of a file's length in code points, above the default limit of the parser. */
     private static final int LENGTH_MAX = 64 << 20;
 
     /**

@@ -19,8 +19,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Applies the revision that the head names for this node, and decides about canaries together with the other nodes. The
- * head is the entry of the shared store that names the revision in force. The node that pushed a revision has no
- * special part in the decision, so the decision does not depend on that node. Confined to the thread of the fleet.
+ * head is the entry of the shared store that names the revision in force. A canary is a revision that only some nodes
+ * apply at first; it passes or fails by the verdicts of these nodes about their own traffic. The node that pushed a
+ * revision has no special part in the decision, so the decision does not depend on that node. Confined to the thread of
+ * the fleet.
  */
 public final class ConfigFollower {
     /** Interval at which the head is read, unless a report of another node names a later revision. */
@@ -76,7 +78,8 @@ public final class ConfigFollower {
     /** Version of the head entry that was read last, accepted or not; 0 to read the entry again. */
     private long readVersion;
 
-    /** Value of that entry. A bucket that is created again counts versions from the beginning. */
+    /** Value of that entry. It is compared too, since a store that was created again counts versions from the
+     * beginning. */
     private byte[] readValue = {};
 
     /** Whether this node has read a head that the servers still have. */
@@ -92,13 +95,13 @@ public final class ConfigFollower {
     private @Nullable Applying applying;
 
     /** True if a rejected revision is to be tried again. */
-    private boolean retries = true;
+    private boolean mustRetry = true;
     /** Why the revision could not be applied for now; empty unless it is tried again. */
     private String delayReason = "";
 
     private long observedAt = LONG_AGO;
     /** Number of the canary revision that this node has seen last; 0 for none. */
-    private long canary;
+    private long canaryRevision;
 
     /** Time at which this node first read the canary revision. */
     private long canaryKnownAt;
@@ -106,7 +109,7 @@ public final class ConfigFollower {
     private boolean hasVerdict;
 
     /** Number of the revision whose requests are observed. */
-    private long observed;
+    private long observedRevision;
 
     /** Start of the observation. */
     private long observedSince;
@@ -147,7 +150,7 @@ public final class ConfigFollower {
 
     /** Makes the next step read the head, and try a rejected revision again. Call after a reload of the local file. */
     public void retry() {
-        retries = true;
+        mustRetry = true;
         readVersion = 0;
         polledAt = LONG_AGO;
     }
@@ -164,7 +167,7 @@ public final class ConfigFollower {
             if (!running.result().isDone()) {
                 return;
             }
-            finish(running, now);
+            finishApplying(running, now);
         }
         ConfigHead known = head;
         if (now - polledAt >= interval(known)) {
@@ -216,15 +219,15 @@ public final class ConfigFollower {
             isRefused = false;
             state.head(next);
             reportFailure(next);
-            if (next.isCanary() && next.current().revision() != canary) {
-                canary = next.current().revision();
+            if (next.isCanary() && next.current().revision() != canaryRevision) {
+                canaryRevision = next.current().revision();
                 canaryKnownAt = now;
                 hasVerdict = false;
             }
-            SignedRevision wanted = next.of(node);
-            if (wanted != null) {
-                wanted.verify(key, fleet);
-                begin(wanted);
+            SignedRevision forThisNode = next.of(node);
+            if (forThisNode != null) {
+                forThisNode.verify(key, fleet);
+                begin(forThisNode);
             }
         } catch (RefusedRevisionException e) {
             LOG.error("fleet {}: {}", fleet, e.text());
@@ -274,33 +277,33 @@ public final class ConfigFollower {
     }
 
     /** Begins to apply a revision, unless it is in force or was rejected. */
-    private void begin(SignedRevision wanted) throws IOException, RefusedRevisionException {
-        long revision = wanted.revision();
+    private void begin(SignedRevision forThisNode) throws IOException, RefusedRevisionException {
+        long revision = forThisNode.revision();
         SignedRevision last = kept.applied();
         if (revision < kept.highest()) {
-            throw older(wanted);
+            throw older(forThisNode);
         }
-        boolean isSame = last != null && last.equals(wanted);
+        boolean isSame = last != null && last.equals(forThisNode);
         if (last != null && last.revision() == revision && !isSame) {
-            throw older(wanted);
+            throw older(forThisNode);
         }
         boolean isInForce =
-                isSame && (targets.revision() == revision || !wanted.statement().hasContent());
-        if (isInForce || (kept.rejected() == revision && !retries)) {
-            retries = false;
+                isSame && (targets.revision() == revision || !forThisNode.statement().hasContent());
+        if (isInForce || (kept.rejected() == revision && !mustRetry)) {
+            mustRetry = false;
             delayReason = "";
             return;
         }
-        retries = false;
-        String hash = wanted.statement().content();
-        String text = wanted.statement().hasContent() ? revisions.content(hash) : null;
+        mustRetry = false;
+        String hash = forThisNode.statement().content();
+        String text = forThisNode.statement().hasContent() ? revisions.content(hash) : null;
         CompletableFuture<List<String>> result = targets.apply(
                         revision, text == null ? null : new Pushed(revision, text))
                 .toCompletableFuture();
-        applying = new Applying(wanted, text, result);
+        applying = new Applying(forThisNode, text, result);
     }
 
-    private void finish(Applying done, long now) throws InterruptedException {
+    private void finishApplying(Applying done, long now) throws InterruptedException {
         applying = null;
         long revision = done.signed().revision();
         List<String> problems;
@@ -312,7 +315,7 @@ public final class ConfigFollower {
         }
         delayReason = "";
         if (problems.isEmpty()) {
-            keep(() -> kept.applied(done.signed(), done.text()), revision);
+            changeStateFiles(() -> kept.applied(done.signed(), done.text()), revision);
             state.count(NodeConfigState.APPLIED);
             state.event(EventKind.FLEET_CONFIG, fleet, "revision " + revision + " is in force on this node");
             if (done.signed().statement().canary().contains(node)) {
@@ -320,7 +323,7 @@ public final class ConfigFollower {
             }
         } else {
             String why = problems.get(0);
-            keep(() -> kept.rejected(revision, why), revision);
+            changeStateFiles(() -> kept.rejected(revision, why), revision);
             state.count(NodeConfigState.REJECTED);
             LOG.error("fleet {}: this node rejects revision {}: {}", fleet, revision, problems.get(0));
             state.event(
@@ -338,7 +341,7 @@ public final class ConfigFollower {
             LOG.warn("fleet {}: revision {} is applied again after a failure: {}", fleet, revision, why);
         }
         delayReason = why;
-        retries = true;
+        mustRetry = true;
         readVersion = 0;
         polledAt = now;
         publishNodeState();
@@ -350,7 +353,7 @@ public final class ConfigFollower {
         void run() throws IOException;
     }
 
-    private void keep(StateFileChange change, long revision) {
+    private void changeStateFiles(StateFileChange change, long revision) {
         try {
             change.run();
         } catch (IOException e) {
@@ -373,7 +376,7 @@ public final class ConfigFollower {
     private void beginObservation(long revision, long now) throws InterruptedException {
         try {
             beforeObservation = traffic.sample();
-            observed = revision;
+            observedRevision = revision;
             observedSince = now;
         } catch (IOException e) {
             LOG.debug("no figures of the worker", e);
@@ -415,13 +418,13 @@ public final class ConfigFollower {
     /** Gives the verdict of this node, and decides about the canary if the verdicts suffice. */
     private void observe(ConfigHead known, long now) throws IOException, InterruptedException {
         RevisionStatement statement = known.current().statement();
-        boolean isOwn = statement.canary().contains(node);
-        if (isOwn && !hasVerdict) {
+        boolean isCanaryNode = statement.canary().contains(node);
+        if (isCanaryNode && !hasVerdict) {
             giveVerdict(statement, now);
         }
         // Possibly the first node does not share the configuration, and so never decides. Therefore each node decides
         // after the time limit.
-        if (isOwn || members.isFirst() || now - canaryKnownAt >= limitMillis(statement)) {
+        if (isCanaryNode || members.isFirst() || now - canaryKnownAt >= limitMillis(statement)) {
             decide(known, statement, now);
         }
     }
@@ -441,7 +444,7 @@ public final class ConfigFollower {
         if (last == null || last.revision() != statement.revision()) {
             return;
         }
-        if (observed != statement.revision()) {
+        if (observedRevision != statement.revision()) {
             // A launcher that was restarted, or has connected again, begins a new observation.
             beginObservation(statement.revision(), now);
             return;

@@ -19,10 +19,11 @@ import tools.jackson.core.JsonGenerator;
  * @param isCanary whether only the canary nodes of the current revision apply it
  * @param current the newest revision
  * @param previous the revision that other nodes apply during a canary; null for none
- * @param fallback the signed revision that replaces the current one if a guard fails; null unless canary
+ * @param fallback the signed revision that replaces the current one if the canary fails; null without a canary
  * @param reserved highest number of a revision that was signed, including the fallback
- * @param failed number of the latest revision that was rolled back by a guard; 0 for none since the last push
- * @param reason the figure that made the guard fail, with its value and its limit; empty if {@code failed} is 0
+ * @param failed number of the latest revision that was rolled back because its canary failed; 0 for none since the last
+ * push
+ * @param reason why the canary failed, for example a figure with its value and its limit; empty if {@code failed} is 0
  */
 public record ConfigHead(
         boolean isCanary,
@@ -79,7 +80,7 @@ public record ConfigHead(
     }
 
     /**
-     * Verifies the revision that replaces a canary if a guard fails.
+     * Verifies the revision that replaces a canary if the canary fails.
      *
      * @param canary the statement of the canary
      * @param previous the revision before the canary; null for none

@@ -68,13 +68,15 @@ public final class ConfigPushes implements FleetConfigSource {
     private final ConfigState state;
     private final Runnable wakeUp;
     private final ReentrantLock lock = new ReentrantLock();
-    /** One push at a time; another one gets an error. */
+    /** Runs one push at a time. One more push waits; further pushes get an error. */
     private final ThreadPoolExecutor thread;
 
     private volatile @Nullable Access access;
-    /** The upload in progress; guarded by the lock, like the next two fields. */
+    /** Hash of the content whose upload is in progress; empty for none. Guarded by the lock, like the next two fields.
+     */
     private String uploaded = "";
 
+    /** Number of its parts that have arrived. */
     private int parts;
     private ByteArrayOutputStream upload = new ByteArrayOutputStream();
 
@@ -115,7 +117,7 @@ public final class ConfigPushes implements FleetConfigSource {
                 problem,
                 Math.max(nodeState.revision(), fleet.revision()),
                 nodeState.newest(),
-                next(head),
+                nextRevision(head),
                 head == null ? "none" : head.isCanary() ? "canary" : "all",
                 current == null ? RevisionStatement.NONE : current.content(),
                 previous == null ? 0 : previous.revision(),
@@ -155,12 +157,12 @@ public final class ConfigPushes implements FleetConfigSource {
     }
 
     /** Returns the number of the next revision: above those of the servers, and above those that a node has had. */
-    private long next(@Nullable ConfigHead head) {
+    private long nextRevision(@Nullable ConfigHead head) {
         long known = Math.max(state.nodeState().newest(), fleet.newest());
         return Math.max(known, head == null ? 0 : head.reserved()) + 1;
     }
 
-    private Access connected() throws AdminException {
+    private Access requireAccess() throws AdminException {
         Access present = access;
         if (present == null) {
             Status status = status();
@@ -174,7 +176,7 @@ public final class ConfigPushes implements FleetConfigSource {
 
     @Override
     public List<Revision> history() throws AdminException {
-        Access present = connected();
+        Access present = requireAccess();
         ConfigHead head = state.head();
         long current = head == null ? 0 : head.current().revision();
         List<Revision> revisions = new ArrayList<>();
@@ -207,7 +209,7 @@ public final class ConfigPushes implements FleetConfigSource {
 
     @Override
     public long part(String content, int part, byte[] bytes) throws AdminException {
-        connected();
+        requireAccess();
         lock.lock();
         try {
             if (part == 0) {
@@ -249,7 +251,7 @@ public final class ConfigPushes implements FleetConfigSource {
 
     @Override
     public CompletionStage<PushReport> push(Push push) throws AdminException {
-        Access present = connected();
+        Access present = requireAccess();
         try {
             return CompletableFuture.supplyAsync(reporting(present, push), thread);
         } catch (RejectedExecutionException e) {
@@ -278,11 +280,11 @@ public final class ConfigPushes implements FleetConfigSource {
         ConfigStore.Entry entry = present.store().get(ConfigHead.KEY);
         ConfigHead head = entry == null ? null : ConfigHead.read(entry.value());
         RevisionStatement statement = signed.statement();
-        if (statement.revision() != next(head)) {
+        if (statement.revision() != nextRevision(head)) {
             throw new AdminException(
                     409,
                     "other-revision",
-                    "the next revision is " + next(head) + ", not " + statement.revision()
+                    "the next revision is " + nextRevision(head) + ", not " + statement.revision()
                             + "; another push may have been faster, repeat the command");
         }
         checkCanary(head, statement);
@@ -319,7 +321,7 @@ public final class ConfigPushes implements FleetConfigSource {
                 "revision " + statement.revision() + " was pushed by " + statement.by() + " for " + stage);
         state.head(next);
         wakeUp.run();
-        complete(revisions, next, text);
+        recordInHistory(revisions, next, text);
         return new PushReport(true, statement.revision(), isCanary ? "canary" : "all", List.of());
     }
 
@@ -329,12 +331,12 @@ public final class ConfigPushes implements FleetConfigSource {
      *
      * @param text the content; null for none
      */
-    private void complete(RevisionStore revisions, ConfigHead head, byte @Nullable [] text) {
+    private void recordInHistory(RevisionStore revisions, ConfigHead head, byte @Nullable [] text) {
         SignedRevision signed = head.current();
         String content = signed.statement().content();
         try {
             if (text != null) {
-                // Another push may have deleted an equal content of an old revision until the head was published.
+                // Before the head was published, another push may have deleted the same content with an old revision.
                 revisions.writeContent(content, text);
             }
             revisions.record(new RevisionStore.Kept(signed, text == null ? 0 : text.length, ""));
@@ -381,7 +383,7 @@ public final class ConfigPushes implements FleetConfigSource {
         }
     }
 
-    /** Returns the revision that replaces a canary if a guard fails; null without a canary. */
+    /** Returns the revision that replaces a canary if the canary fails; null without a canary. */
     private static @Nullable SignedRevision fallback(
             Access present, Push push, RevisionStatement statement, @Nullable SignedRevision previous)
             throws RefusedRevisionException {

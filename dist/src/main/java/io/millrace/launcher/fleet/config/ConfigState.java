@@ -37,7 +37,7 @@ public final class ConfigState {
         nodeState = next;
     }
 
-    /** Returns the head that was read last; null before the first. */
+    /** Returns the head (the entry that names the revision in force) that was read last; null before the first. */
     @Nullable
     ConfigHead head() {
         return head;
@@ -104,8 +104,8 @@ public final class ConfigState {
     }
 
     /**
-     * Returns the alarm that this node rejects the newest revision, or that a guard has rolled the last one back; null
-     * for none.
+     * Returns the alarm that this node rejects the newest revision, or that the last one was rolled back because its
+     * canary failed; null for none.
      */
     public @Nullable Alarm alarm(String fleet) {
         NodeConfigState present = nodeState;

@@ -139,7 +139,7 @@ public final class KeptRevision {
         applied = revision;
         rejected = 0;
         reason = "";
-        create();
+        createDirectory();
         if (text != null) {
             write(content(directory, revision.revision()), text.getBytes(StandardCharsets.UTF_8));
         }
@@ -152,11 +152,11 @@ public final class KeptRevision {
         highest = Math.max(highest, revision);
         rejected = revision;
         reason = why;
-        create();
+        createDirectory();
         write();
     }
 
-    private void create() throws IOException {
+    private void createDirectory() throws IOException {
         Files.createDirectories(directory);
     }
 

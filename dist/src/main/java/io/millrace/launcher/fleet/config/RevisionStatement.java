@@ -63,7 +63,7 @@ public record RevisionStatement(
 
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,17}");
-    private static final Pattern SHOWN = Pattern.compile("[\\x20-\\x7e]{1,128}");
+    private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]{1,128}");
 
     /** Copies the lists. */
     public RevisionStatement {
@@ -149,7 +149,7 @@ public record RevisionStatement(
         if (seconds > SECONDS_MAX || (!guards.isEmpty() && canary.isEmpty())) {
             throw malformed("the time exceeds " + SECONDS_MAX + " s, or guards have no canary nodes");
         }
-        if (!SHOWN.matcher(at).matches() || !SHOWN.matcher(by).matches() || !FleetConfig.isName(fleet)) {
+        if (!PRINTABLE.matcher(at).matches() || !PRINTABLE.matcher(by).matches() || !FleetConfig.isName(fleet)) {
             throw malformed("a name or time has characters that are not permitted");
         }
     }

@@ -35,6 +35,7 @@ final class RevisionStore {
     static final int PART_BYTES = 512 << 10;
 
     private static final int PARTS_MAX = 64;
+    /** Prefixes of the keys of revisions and of contents. */
     private static final String REVISION = "revision.";
     private static final String CONTENT = "content.";
 
@@ -44,7 +45,7 @@ final class RevisionStore {
      * A revision in the history.
      *
      * @param length length of the content, in bytes
-     * @param failure the figure that made a guard fail, with its value and its limit; empty unless a guard failed
+     * @param failure why the canary of this revision failed; empty if it has not failed
      */
     record Kept(SignedRevision signed, long length, String failure) {}
 
@@ -176,8 +177,8 @@ final class RevisionStore {
             Long length = Json.member(members, "length", Long.class);
             SignedRevision signed = SignedRevision.parse(
                     String.valueOf(members.get("statement")), String.valueOf(members.get("signature")));
-            boolean isOwn = key.equals(REVISION + signed.revision());
-            return isOwn
+            boolean isAtItsKey = key.equals(REVISION + signed.revision());
+            return isAtItsKey
                     ? new Kept(signed, length == null ? 0 : length, String.valueOf(members.getOrDefault("failure", "")))
                     : null;
         } catch (AdminException | RefusedRevisionException e) {
@@ -191,17 +192,17 @@ final class RevisionStore {
      */
     void prune(ConfigHead head) throws IOException {
         NavigableMap<Long, Kept> history = history();
-        Set<String> old = new HashSet<>();
+        Set<String> oldContents = new HashSet<>();
         while (history.size() > KEPT) {
             Kept first = history.pollFirstEntry().getValue();
             store.delete(REVISION + first.signed().revision());
-            old.add(first.signed().statement().content());
+            oldContents.add(first.signed().statement().content());
         }
-        history.values().forEach(kept -> old.remove(kept.signed().statement().content()));
-        head.revisions().forEach(signed -> old.remove(signed.statement().content()));
+        history.values().forEach(kept -> oldContents.remove(kept.signed().statement().content()));
+        head.revisions().forEach(signed -> oldContents.remove(signed.statement().content()));
         // The entry of a content is deleted before its parts, so that a push does not take it for complete.
         for (String key : new TreeSet<>(store.keys())) {
-            if (key.startsWith(CONTENT) && old.contains(hashOf(key))) {
+            if (key.startsWith(CONTENT) && oldContents.contains(hashOf(key))) {
                 store.delete(key);
             } else if (key.startsWith(Verdicts.KEY)
                     && !key.startsWith(Verdicts.KEY + head.current().revision() + ".")) {

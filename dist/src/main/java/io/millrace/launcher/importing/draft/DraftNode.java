@@ -190,6 +190,7 @@ public final class DraftNode {
      * @return false if the invalid key is the URL pattern of the rule, or if the rule was changed before
      */
     public boolean denyAllClients(String invalidPath) {
+        // The first field of a rule is its verb, such as map; its value is the URL pattern.
         String verb = fields.keySet().iterator().next();
         if (closed || invalidPath.endsWith("." + verb)) {
             return false;

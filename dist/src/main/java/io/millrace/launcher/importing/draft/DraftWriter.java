@@ -25,6 +25,7 @@ public final class DraftWriter {
     /** Texts that YAML would not read as the same text without quotes. */
     private static final Pattern WORD_OF_YAML = Pattern.compile("(?i)~|-+|null|yes|no|on|off|[-+.]?[0-9].*:.*|-.*");
 
+    /** Limit of a comment line in characters, including its indentation. */
     private static final int WIDTH = 110;
 
     private final StringBuilder out = new StringBuilder();
@@ -147,13 +148,13 @@ public final class DraftWriter {
      * Escapes {@code $} before braces, since the loader would insert an environment variable.
      */
     public static String quoted(String text) {
-        String kept = text.replace("${", "$${");
-        if (!kept.equals(Printable.text(kept))) {
-            return escaped(kept);
+        String literal = text.replace("${", "$${");
+        if (!literal.equals(Printable.text(literal))) {
+            return escaped(literal);
         }
-        return PLAIN.matcher(kept).matches() && !WORD_OF_YAML.matcher(kept).matches()
-                ? kept
-                : "'" + kept.replace("'", "''") + "'";
+        return PLAIN.matcher(literal).matches() && !WORD_OF_YAML.matcher(literal).matches()
+                ? literal
+                : "'" + literal.replace("'", "''") + "'";
     }
 
     private static String escaped(String text) {

@@ -72,13 +72,13 @@ public final class Addresses {
         if (address == null || !bits.matches("\\d{1,3}") || Integer.parseInt(bits) > address.length * 8) {
             return range;
         }
-        boolean rest = false;
+        boolean hasHostBits = false;
         for (int bit = Integer.parseInt(bits); bit < address.length * 8; bit++) {
             int mask = 0x80 >> (bit & 7);
-            rest |= (address[bit >> 3] & mask) != 0;
+            hasHostBits |= (address[bit >> 3] & mask) != 0;
             address[bit >> 3] &= (byte) ~mask;
         }
-        return rest ? NetUtil.bytesToIpAddress(address) + "/" + bits : range;
+        return hasHostBits ? NetUtil.bytesToIpAddress(address) + "/" + bits : range;
     }
 
     /** Converts all texts. */

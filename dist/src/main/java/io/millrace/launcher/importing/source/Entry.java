@@ -12,7 +12,7 @@ public final class Entry {
     private final int line;
     private final int column;
     private final String text;
-    private final Set<String> missing = new LinkedHashSet<>();
+    private final Set<String> notMappedReasons = new LinkedHashSet<>();
     private final Set<String> notes = new LinkedHashSet<>();
     private final Set<String> keys = new LinkedHashSet<>();
     private final Set<String> defaults = new LinkedHashSet<>();
@@ -51,7 +51,7 @@ public final class Entry {
 
     /** Marks the line, or a part of it, as having no equivalent. */
     public void notMapped(String why) {
-        missing.add(why);
+        notMappedReasons.add(why);
     }
 
     /**
@@ -80,14 +80,14 @@ public final class Entry {
     /** Returns all notes as one text, for a comment in the configuration. Returns null if there are none. */
     @Nullable
     public String remark() {
-        Set<String> all = new LinkedHashSet<>(missing);
+        Set<String> all = new LinkedHashSet<>(notMappedReasons);
         all.addAll(notes);
         return all.isEmpty() ? null : String.join("; ", all);
     }
 
     /** Returns the line with its outcome. */
     public ImportedLine finish() {
-        Outcome outcome = !missing.isEmpty()
+        Outcome outcome = !notMappedReasons.isEmpty()
                 ? Outcome.NOT_MAPPED
                 : !keys.isEmpty()
                         ? Outcome.MAPPED

@@ -135,14 +135,14 @@ public final class AccessPlan {
      * Writes the filters for allow and deny directives.
      *
      * @param methods methods to which the directives apply; empty for all
-     * @param follow whether an earlier filter allows some requests; all other allowed requests then need a filter too
+     * @param hasEarlierAllow whether an earlier filter allows some requests; all other allowed requests then need a filter too
      */
-    private static void writeAllowAndDeny(Scope scope, DraftNode rule, List<String> methods, boolean follow) {
+    private static void writeAllowAndDeny(Scope scope, DraftNode rule, List<String> methods, boolean hasEarlierAllow) {
         List<Directive> lines = scope.all("allow", "deny");
-        if (lines.isEmpty() && !follow) {
+        if (lines.isEmpty() && !hasEarlierAllow) {
             return;
         }
-        boolean allows = follow;
+        boolean allows = hasEarlierAllow;
         boolean hasAllLine = false;
         for (List<Directive> run : runs(lines)) {
             String action = run.get(0).name();

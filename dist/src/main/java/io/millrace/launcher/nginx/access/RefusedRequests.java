@@ -40,7 +40,7 @@ public final class RefusedRequests {
         }
         for (Directive each : scope.own("limit_except")) {
             Scope inner = new Scope(null, each);
-            String refused = AccessPlan.authentication(inner) == null ? list(inner.all("allow", "deny")) : ALL;
+            String refused = AccessPlan.authentication(inner) == null ? refusedClients(inner.all("allow", "deny")) : ALL;
             String methods = in("method", AccessPlan.withHead(each.args()));
             if (refused == null || clients == null || replacesClients(scope)) {
                 return null;
@@ -56,8 +56,8 @@ public final class RefusedRequests {
         if (!clients.isEmpty()) {
             parts.add(clients);
         }
-        boolean one = parts.size() == 1 && !parts.get(0).contains(" && ");
-        return parts.isEmpty() ? NONE : parts.contains(ALL) ? ALL : one ? parts.get(0) : any(parts);
+        boolean isSimple = parts.size() == 1 && !parts.get(0).contains(" && ");
+        return parts.isEmpty() ? NONE : parts.contains(ALL) ? ALL : isSimple ? parts.get(0) : any(parts);
     }
 
     /** Returns true if a location refuses all clients, or authenticates them. */
@@ -128,13 +128,13 @@ public final class RefusedRequests {
     }
 
     private static @Nullable String clients(Scope scope) {
-        String refused = list(scope.all("allow", "deny"));
+        String refused = refusedClients(scope.all("allow", "deny"));
         boolean compares = refused != null && !refused.equals(NONE) && !refused.equals(ALL);
         return compares && replacesClients(scope) ? null : refused;
     }
 
     /** Returns the condition for the clients that a list of allow and deny directives refuses. */
-    private static @Nullable String list(List<Directive> lines) {
+    private static @Nullable String refusedClients(List<Directive> lines) {
         String refused = NONE;
         for (int i = lines.size() - 1; i >= 0; i--) {
             String word = lines.get(i).arg(0);

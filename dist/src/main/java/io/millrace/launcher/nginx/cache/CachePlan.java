@@ -133,28 +133,28 @@ public final class CachePlan {
     private static void writeNegativeLifetime(Scope scope, RuleSettings.Rule rule) {
         Directive valid = lifetime(scope);
         Map<Directive, Set<String>> codes = new LinkedHashMap<>();
-        Set<String> known = new HashSet<>();
+        Set<String> listedBefore = new HashSet<>();
         for (Directive each : scope.all("proxy_cache_valid")) {
             Set<String> listed = otherCodes(each);
-            Set<String> own = new LinkedHashSet<>(listed);
-            own.removeIf(code -> !known.add(code));
+            Set<String> newCodes = new LinkedHashSet<>(listed);
+            newCodes.removeIf(code -> !listedBefore.add(code));
             if (valid != null && millis(each) == millis(valid)) {
                 listed.remove("301");
-                own.remove("301");
+                newCodes.remove("301");
             }
             if (listed.isEmpty()) {
                 reportSuccessful(each, valid);
-            } else if (own.isEmpty()) {
+            } else if (newCodes.isEmpty()) {
                 each.note("earlier lines already list these statuses");
             } else {
-                codes.put(each, own);
+                codes.put(each, newCodes);
             }
         }
         boolean stores = codes.keySet().stream().anyMatch(each -> millis(each) > 0);
         codes.entrySet()
                 .removeIf(each -> millis(each.getKey()) == 0 && leaveOut(each.getKey(), each.getValue(), stores));
         boolean guesses = valid != null && millis(valid) > 0 && Values.time(valid.lastArg()) != null;
-        Set<String> unlisted = guesses ? unlisted(scope, known) : Set.of();
+        Set<String> unlisted = guesses ? unlisted(scope, listedBefore) : Set.of();
         if (unlisted.isEmpty() || valid == null) {
             writeNegative(codes, rule);
         } else if (stores) {

@@ -95,12 +95,12 @@ public final class CompressionPlan {
         Set<String> all = new LinkedHashSet<>(List.of(HTML));
         Set<Set<String>> different = new HashSet<>();
         for (Module module : on) {
-            Set<String> own = new LinkedHashSet<>(List.of(HTML));
+            Set<String> moduleTypes = new LinkedHashSet<>(List.of(HTML));
             for (Directive each : scope.all(module.name + "_types")) {
-                each.args().forEach(word -> addType(word.toLowerCase(Locale.ROOT), each, own));
+                each.args().forEach(word -> addType(word.toLowerCase(Locale.ROOT), each, moduleTypes));
             }
-            different.add(own);
-            all.addAll(own);
+            different.add(moduleTypes);
+            all.addAll(moduleTypes);
         }
         List<Directive> found = found(scope, on, "_types");
         if (found.isEmpty()) {

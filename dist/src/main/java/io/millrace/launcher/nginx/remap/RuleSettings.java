@@ -33,6 +33,7 @@ public final class RuleSettings {
         private final DraftNode node;
         private final Map<String, Value> values = new LinkedHashMap<>();
 
+        /** Elements of {@code rules} with {@code bypass}, by condition. */
         private final Map<String, DraftNode> bypasses = new LinkedHashMap<>();
 
         private Rule(DraftNode node) {

@@ -61,25 +61,25 @@ public record SplitClients(Directive source, String variable, List<Part> parts) 
     /** Returns the values. Returns an empty list if the percentages are invalid. */
     private static List<Part> parts(Directive block) {
         List<Part> parts = new ArrayList<>();
-        BigDecimal rest = WHOLE;
+        BigDecimal remaining = WHOLE;
         for (Directive each : block.children()) {
             Matcher percentage = PERCENTAGE.matcher(each.name());
             if (percentage.matches()) {
                 BigDecimal share = new BigDecimal(percentage.group(1));
-                rest = rest.subtract(share);
+                remaining = remaining.subtract(share);
                 parts.add(new Part(each, each.arg(0), share));
             } else if (!each.name().equals("*")) {
                 return List.of();
             }
         }
         parts.removeIf(each -> each.percentage.signum() == 0);
-        if (rest.signum() < 0) {
+        if (remaining.signum() < 0) {
             return List.of();
         }
-        if (rest.signum() > 0) {
+        if (remaining.signum() > 0) {
             List<Directive> others = block.children("*");
             Directive line = others.isEmpty() ? block : others.get(0);
-            parts.add(new Part(line, others.isEmpty() ? "" : line.arg(0), rest));
+            parts.add(new Part(line, others.isEmpty() ? "" : line.arg(0), remaining));
         }
         return List.copyOf(parts);
     }

@@ -31,6 +31,7 @@ public record UrlBase(int rank, String scheme, String host, boolean expression, 
             String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
             return new UrlBase(REGEX + order, scheme, whole, true, port);
         }
+        // Wildcards at the beginning of a name precede those at its end. A longer name precedes a shorter one.
         if (lower.startsWith("*.")) {
             String rest = lower.substring(1).replace(".", "\\.");
             return new UrlBase(2000 - Math.min(1900, lower.length()), scheme, ".*" + rest, true, port);

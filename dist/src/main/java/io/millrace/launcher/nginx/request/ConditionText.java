@@ -180,9 +180,9 @@ public final class ConditionText {
         String operator = condition.operator();
         // An expression with an anchor, or one that can match across path and query, cannot be divided in two.
         boolean anchor = value.matches("(.*[^\\[])?\\^.*|(.*[^\\\\])?\\$.*");
-        boolean whole = anchor || value.matches(".*(\\?|\\.[*+]|\\[\\^).*");
+        boolean isIndivisible = anchor || value.matches(".*(\\?|\\.[*+]|\\[\\^).*");
         String expression = expression((operator.endsWith("*") ? "(?i)" : "") + value);
-        if (!operator.contains("~") || whole || expression == null) {
+        if (!operator.contains("~") || isIndivisible || expression == null) {
             return null;
         }
         String literal = RuleTexts.literal(expression);
