@@ -113,7 +113,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         Map<String, String> overlay = new TreeMap<>(current.source().overlay());
         overlay.putAll(settings);
         ReloadReport report = running.apply(ConfigTarget.withOverlay(current, overlay), "set", caller);
-        return complete(report, settings.keySet(), "not changed: it has this value already");
+        return withMissingKeys(report, settings.keySet(), "not changed: it has this value already");
     }
 
     private ReloadReport setAndSave(Map<String, String> settings, AdminCaller caller) {
@@ -132,7 +132,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         expected.putAll(settings);
         ConfigTarget expectedTarget = ConfigTarget.withOverlay(current, expected);
         if (expectedTarget.config() == null) {
-            return complete(running.apply(expectedTarget, SET_AND_SAVE, caller), settings.keySet(), "");
+            return withMissingKeys(running.apply(expectedTarget, SET_AND_SAVE, caller), settings.keySet(), "");
         }
         try (OperatorsFile file =
                 OperatorsFile.open(running.reader(), current, settings.keySet(), running.instance())) {
@@ -147,7 +147,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             }
             file.prepare();
             ReloadReport report = running.apply(target, SET_AND_SAVE, caller);
-            ReloadReport complete = complete(report, settings.keySet(), "not changed: it has this value already");
+            ReloadReport complete =
+                    withMissingKeys(report, settings.keySet(), "not changed: it has this value already");
             return report.ok() ? writeFile(complete, file) : complete;
         } catch (IOException e) {
             return refused(settings.keySet(), "", FileFailure.text(e));
@@ -186,7 +187,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                 overlay.clear();
             }
             ReloadReport report = running.apply(ConfigTarget.withOverlay(current, overlay), "reset", caller);
-            return complete(report, keys, "the file has the same value");
+            return withMissingKeys(report, keys, "the file has the same value");
         });
     }
 
@@ -258,8 +259,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return notes;
     }
 
-    /** Adds the requested keys that are missing in a report, because they did not change. */
-    private static ReloadReport complete(ReloadReport report, Iterable<String> keys, String unchanged) {
+    /** Adds the requested keys that are missing in a report. If the change was accepted, these keys already had the
+     * requested values. If it was rejected, they are rejected too. */
+    private static ReloadReport withMissingKeys(ReloadReport report, Iterable<String> keys, String unchanged) {
         List<Setting> settings = new ArrayList<>(report.settings());
         for (String key : keys) {
             if (settings.stream().noneMatch(setting -> setting.key().equals(key))) {

@@ -82,8 +82,8 @@ public final class PushedRevisions implements ConfigTargets {
         return changes.runSerially(() -> {
             Pushed present = running.reader().pushed();
             if (present != null && pushed != null && present.text().equals(pushed.text())) {
-                // Only the revision number differs, for example after a failed canary on other nodes. So no reload is
-                // needed.
+                // Only the revision number differs, for example after a failed canary (a trial of a revision on some
+                // nodes). So no reload is needed.
                 running.reader().push(pushed);
                 return List.of();
             }

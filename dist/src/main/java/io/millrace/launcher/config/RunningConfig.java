@@ -192,9 +192,9 @@ public final class RunningConfig {
     void restart() throws LaunchException {
         Current running = current();
         WorkerPlan plan = running.plan();
-        ListeningSockets held = plan.sockets();
-        if (held != null) {
-            plan = plan.with(held.with(LauncherContext.addresses(running.config())));
+        ListeningSockets openSockets = plan.sockets();
+        if (openSockets != null) {
+            plan = plan.with(openSockets.with(LauncherContext.addresses(running.config())));
         }
         worker.roll(plan, drainNanos()).join();
         current = running.with(plan);

@@ -69,10 +69,10 @@ final class EventLine {
             if (json.currentToken() != JsonToken.END_OBJECT) {
                 return null;
             }
-            EventKind known = EventKind.of(kind);
-            return known == null || number < 0
+            EventKind eventKind = EventKind.of(kind);
+            return eventKind == null || number < 0
                     ? null
-                    : new Numbered(number, new Event(Instant.parse(at).toEpochMilli(), known, subject, text, more));
+                    : new Numbered(number, new Event(Instant.parse(at).toEpochMilli(), eventKind, subject, text, more));
         } catch (JacksonException | DateTimeException | ArithmeticException e) {
             return null;
         }

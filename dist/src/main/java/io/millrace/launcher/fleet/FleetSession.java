@@ -129,8 +129,8 @@ final class FleetSession {
      */
     private final Deque<FleetPosition> recentPositions = new ArrayDeque<>();
     /**
-     * This node has purged all stored responses after the message with this number was in the stream; -1 if it has not
-     * done so.
+     * Number of a message that was in the stream when this node last purged all stored responses; -1 if it has not done
+     * so.
      */
     private long purgedAllAfter = -1;
 
@@ -191,6 +191,7 @@ final class FleetSession {
         return following ? position : null;
     }
 
+    /** Returns true if stored responses are validated after a gap, and not purged. */
     private boolean validatesAfterGap() {
         return settings.onGap() == FleetConfig.OnGap.VALIDATE;
     }
@@ -265,10 +266,10 @@ final class FleetSession {
     private void check(long now) throws IOException, FleetException, InterruptedException {
         checkedAt = now;
         if (!positionKnown) {
-            Outcome known = worker.position();
-            position = known == null ? null : known.position();
+            Outcome lastOutcome = worker.position();
+            position = lastOutcome == null ? null : lastOutcome.position();
             positionKnown = true;
-            state.figures.lastApplied.set(known == null ? 0 : known.position().sequence());
+            state.figures.lastApplied.set(lastOutcome == null ? 0 : lastOutcome.position().sequence());
         }
         long connection = link.connections();
         StreamState stream = link.state();
@@ -532,7 +533,7 @@ final class FleetSession {
         }
         List<FleetMessage> messages = new ArrayList<>();
         FleetPosition to = before;
-        List<FleetPosition> own = new ArrayList<>();
+        List<FleetPosition> ownPositions = new ArrayList<>();
         List<FleetPosition> positions = new ArrayList<>();
         long lastLossNotice = -1;
         int bytes = 0;
@@ -550,7 +551,7 @@ final class FleetSession {
                 positions.add(to);
                 if (message != null && message.instance().equals(instance)) {
                     // The purge is this node's own. This node applied it before it queued the message.
-                    own.add(to);
+                    ownPositions.add(to);
                 } else if (message != null && mustApply(message.purge(), Math.max(purgedAllAfter, lastLossNotice))) {
                     messages.add(message);
                     bytes += next.body().length + 1;
@@ -568,7 +569,7 @@ final class FleetSession {
         if (!to.equals(before)) {
             state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
             FleetBatch batch = new FleetBatch(before, to, false, validatesAfterGap(), messages);
-            send(new ReceivedBatch(batch, positions, own, lastLossNotice, worker.apply(batch)));
+            send(new ReceivedBatch(batch, positions, ownPositions, lastLossNotice, worker.apply(batch)));
         }
         return true;
     }

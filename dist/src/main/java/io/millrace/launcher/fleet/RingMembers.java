@@ -38,7 +38,7 @@ final class RingMembers {
     private final FleetState state;
     private final Map<String, Long> counts = new ConcurrentSkipListMap<>();
     /** The nodes of the latest round; before the first round, the nodes in the file. */
-    private FleetMembers known;
+    private FleetMembers lastMembers;
     private String fleet = "";
     private boolean isWritten;
     /** The worker that has read the file since its last change; empty for none. */
@@ -49,7 +49,7 @@ final class RingMembers {
     RingMembers(FleetMembersFile file, FleetState state) {
         this.file = file;
         this.state = state;
-        known = FleetMembers.NONE;
+        lastMembers = FleetMembers.NONE;
     }
 
     /**
@@ -58,9 +58,9 @@ final class RingMembers {
      */
     void begin(FleetConfig settings) {
         if (fleet.isEmpty()) {
-            known = file.read(settings.name());
+            lastMembers = file.read(settings.name());
         } else if (!fleet.equals(settings.name())) {
-            known = FleetMembers.NONE;
+            lastMembers = FleetMembers.NONE;
         }
         fleet = settings.name();
         isWritten = false;
@@ -74,18 +74,18 @@ final class RingMembers {
             return;
         }
         steppedAt = now;
-        FleetMembers next = state.isConnected() ? members(settings, now) : known;
+        FleetMembers next = state.isConnected() ? members(settings, now) : lastMembers;
         String target = worker.target();
-        if (next.equals(known) && isWritten && target.equals(reader)) {
+        if (next.equals(lastMembers) && isWritten && target.equals(reader)) {
             return;
         }
         try {
-            if (!next.equals(known) || !isWritten) {
+            if (!next.equals(lastMembers) || !isWritten) {
                 file.write(settings.name(), next);
-                if (!next.equals(known)) {
+                if (!next.equals(lastMembers)) {
                     log(settings, next);
                 }
-                known = next;
+                lastMembers = next;
                 isWritten = true;
                 reader = "";
                 count(next);
@@ -110,7 +110,7 @@ final class RingMembers {
     private FleetMembers members(FleetConfig settings, long now) {
         Map<String, Member> members = new TreeMap<>();
         if (!state.areMembersKnown()) {
-            known.all().forEach(member -> members.put(member.node(), member));
+            lastMembers.all().forEach(member -> members.put(member.node(), member));
         }
         for (NodeTable.Heard heard : state.nodes.all()) {
             NodeReport report = heard.report();

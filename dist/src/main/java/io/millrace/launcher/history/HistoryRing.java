@@ -39,22 +39,22 @@ final class HistoryRing implements AutoCloseable {
      * Opens or creates the file. If the existing file has another layout, which happens when the configured size
      * changes, creates a new file and copies the figures. Replaces a damaged file by an empty one.
      */
-    static HistoryRing open(Path file, Layout wanted) throws IOException {
+    static HistoryRing open(Path file, Layout newLayout) throws IOException {
         if (!Files.exists(file)) {
-            return create(file, wanted, null);
+            return create(file, newLayout, null);
         }
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
             Layout found = layoutOf(channel);
-            if (wanted.equals(found) && channel.size() == wanted.bytes()) {
-                return new HistoryRing(channel, wanted);
+            if (newLayout.equals(found) && channel.size() == newLayout.bytes()) {
+                return new HistoryRing(channel, newLayout);
             }
             if (found == null) {
                 LOG.warn(
                         "{}: the file with figures of the past is damaged or of another version; it starts empty",
                         file);
             }
-            HistoryRing fresh = create(file, wanted, found == null ? null : new HistoryRing(channel, found));
+            HistoryRing fresh = create(file, newLayout, found == null ? null : new HistoryRing(channel, found));
             channel.close();
             return fresh;
         } catch (IOException | RuntimeException e) {

@@ -89,16 +89,16 @@ public final class Workspace {
      */
     public SourceFile read(Path path) {
         Path key = path.toAbsolutePath().normalize();
-        SourceFile known = files.get(key);
-        if (known == null) {
+        SourceFile file = files.get(key);
+        if (file == null) {
             Path root = base.toAbsolutePath().normalize();
             String name = key.startsWith(root) && !key.equals(root)
                     ? root.relativize(key).toString()
                     : key.toString();
-            known = new SourceFile(path, name, textOf(path), problems);
-            files.put(key, known);
+            file = new SourceFile(path, name, textOf(path), problems);
+            files.put(key, file);
         }
-        return known;
+        return file;
     }
 
     private String textOf(Path path) {

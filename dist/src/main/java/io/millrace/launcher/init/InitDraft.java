@@ -48,8 +48,9 @@ record InitDraft(
         text.append("remap:\n");
         for (Site site : sites) {
             text.append("  # ").append(site.name()).append('\n');
-            String own = site.origin();
-            text.append(TlsSite.rules(site.name(), List.of(http), https, own == null ? String.valueOf(origin) : own));
+            String ownOrigin = site.origin();
+            text.append(TlsSite.rules(
+                    site.name(), List.of(http), https, ownOrigin == null ? String.valueOf(origin) : ownOrigin));
         }
         text.append("\n# The cache on disk. Objects stay usable after a restart or a crash.\n");
         text.append("storage:\n  - path: ").append(TlsSite.quoted(cachePath)).append('\n');

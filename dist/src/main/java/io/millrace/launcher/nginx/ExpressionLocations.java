@@ -47,7 +47,7 @@ final class ExpressionLocations {
     private final Headers headers;
     private final CacheConditions conditions;
     private final RequestRules rules;
-    /** Elements with lifetimes. They are written after those of the rule's own location, which they override. */
+    /** Elements with lifetimes. They are written after the elements of the rule's own location, and override them. */
     private final RequestRules lifetimes = new RequestRules();
     /**
      * Conditions for cached requests, by the block of a location without a cache. A cached location with an expression

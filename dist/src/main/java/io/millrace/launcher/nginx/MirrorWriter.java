@@ -41,10 +41,10 @@ final class MirrorWriter {
     /**
      * Translates the directives of a rule.
      *
-     * @param own the origin of the rule
+     * @param ruleTarget the origin of the rule
      * @param keepsPath whether this origin gets the path unchanged from the client
      */
-    void write(Server server, Scope scope, Target own, boolean keepsPath, RuleSettings.Rule rule) {
+    void write(Server server, Scope scope, Target ruleTarget, boolean keepsPath, RuleSettings.Rule rule) {
         List<Directive> lines = scope.all("mirror");
         if (lines.isEmpty() || lines.get(0).arg(0).equals("off")) {
             return;
@@ -79,7 +79,7 @@ final class MirrorWriter {
             return;
         }
         Destination to = sampled(first, inner, url.substring(0, url.length() - PATH.length()), split, rule);
-        if (to != null && to.url.equals(own.scheme() + "://" + own.authority())) {
+        if (to != null && to.url.equals(ruleTarget.scheme() + "://" + ruleTarget.authority())) {
             first.notMapped("the copies would go to the origin of the rule; mirror.to must be another one");
         } else if (to != null) {
             rule.put("mirror.to", to.url, first.markHandled(), pass.markHandled(), to.source);

@@ -276,16 +276,16 @@ final class RuleWriter {
             String path,
             Redirect redirect,
             List<Location> locations,
-            @Nullable Location own) {
+            @Nullable Location ownLocation) {
         String name = server.firstName();
         Directive source = redirect.source();
         if (source.name().equals("rewrite")) {
             return RedirectRule.ofRewrite(source, base, name);
         }
-        boolean exact = own != null && own.kind() == Kind.EXACT;
+        boolean exact = ownLocation != null && ownLocation.kind() == Kind.EXACT;
         boolean shared = !exact
                 && locations.stream()
-                        .anyMatch(each -> !each.equals(own)
+                        .anyMatch(each -> !each.equals(ownLocation)
                                 && each.isPath()
                                 && each.path().length() > path.length()
                                 && each.path().startsWith(path));
@@ -439,7 +439,9 @@ final class RuleWriter {
                 ? host.arg(1)
                 : upstream && authority.contains("_") ? authority.replace('_', '-') : authority;
         if (upstream && authority.contains("_") && !literal && !pristine) {
-            target.source().entry().note("the origin's Host field is " + targetHost + ", since '_' is not allowed there");
+            target.source()
+                    .entry()
+                    .note("the origin's Host field is " + targetHost + ", since '_' is not allowed there");
         }
         node.put("to", target.scheme() + "://" + targetHost + to)
                 .from(target.source().markHandled());

@@ -31,14 +31,14 @@ final class Servers {
     }
 
     private void assignBases() {
-        Set<String> taken = new HashSet<>();
+        Set<String> usedPatterns = new HashSet<>();
         int order = 0;
         for (Server server : all) {
             for (Listen listen : distinctListens(server)) {
                 int port = isByPort(listen.scheme()) ? listen.port() : 0;
                 for (String name : server.names()) {
                     order++;
-                    add(server, UrlBase.of(listen.scheme(), name, port, order), name, taken);
+                    add(server, UrlBase.of(listen.scheme(), name, port, order), name, usedPatterns);
                 }
             }
         }
@@ -48,12 +48,12 @@ final class Servers {
             all.get(0).bases().add(UrlBase.allUrls());
             return;
         }
-        Set<String> done = new HashSet<>();
+        Set<String> assignedPorts = new HashSet<>();
         for (Server server : all) {
             for (Listen listen : distinctListens(server)) {
                 int port = isByPort(listen.scheme()) ? listen.port() : 0;
                 if (defaultServer(listen) == server
-                        && done.add(listen.scheme() + port)
+                        && assignedPorts.add(listen.scheme() + port)
                         && mayAnswerAll(server, listen)) {
                     server.bases().add(UrlBase.any(listen.scheme(), port));
                 }
@@ -67,12 +67,12 @@ final class Servers {
         return List.copyOf(distinctListens.values());
     }
 
-    private static void add(Server server, @Nullable UrlBase base, String name, Set<String> taken) {
+    private static void add(Server server, @Nullable UrlBase base, String name, Set<String> usedPatterns) {
         if (base == null) {
             server.scope()
                     .own("server_name")
                     .forEach(each -> each.notMapped("'" + name + "' is not a name that a rule can match"));
-        } else if (!taken.add(base.pattern("/"))) {
+        } else if (!usedPatterns.add(base.pattern("/"))) {
             server.scope().own("server_name").forEach(each -> each.entry()
                     .note("'" + name + "' belongs to an earlier server with this name"));
         } else {

@@ -28,16 +28,16 @@ final class SplitWriter {
      *
      * @param node the rule, with its own origin
      */
-    void write(Scope scope, Target own, DraftNode node) {
-        SplitClients split = own.split();
+    void write(Scope scope, Target ruleTarget, DraftNode node) {
+        SplitClients split = ruleTarget.split();
         if (split == null) {
             return;
         }
         Entry source = split.source().markHandled();
         String by = split.splitBy();
         if (by == null) {
-            source.notMapped("all clients get the origin " + own.authority() + ": clients are divided by their address"
-                    + " or one cookie; write remap[].split with split_by");
+            source.notMapped("all clients get the origin " + ruleTarget.authority()
+                    + ": clients are divided by their address or one cookie; write remap[].split with split_by");
             return;
         }
         source.recordKey("remap[].split");
@@ -48,9 +48,9 @@ final class SplitWriter {
         }
         Directive key = scope.last("proxy_cache_key");
         Directive sharing = key != null && CachePlan.isOn(scope) && !isSeparate(key, split) ? key : null;
-        for (Branch each : branches(split, scope, own)) {
+        for (Branch each : branches(split, scope, ruleTarget)) {
             DraftNode element = node.addElement("split").removableIfInvalid();
-            writeOrigin(scope, own, each.target, element);
+            writeOrigin(scope, ruleTarget, each.target, element);
             element.put("weight", each.weight.stripTrailingZeros().toPlainString());
             each.lines.forEach(line -> element.from(line.markHandled()));
             if (sharing != null) {
@@ -65,24 +65,24 @@ final class SplitWriter {
     }
 
     /** Returns the origins that differ from the rule's own. */
-    private static List<Branch> branches(SplitClients split, Scope scope, Target own) {
+    private static List<Branch> branches(SplitClients split, Scope scope, Target ruleTarget) {
         Map<String, Branch> branches = new LinkedHashMap<>();
         for (SplitClients.Part each : split.parts()) {
-            Target target = Target.ofPart(scope, own, each);
-            if (target == null || target.isSameOrigin(own)) {
+            Target target = Target.ofPart(scope, ruleTarget, each);
+            if (target == null || target.isSameOrigin(ruleTarget)) {
                 each.line().markHandled().recordKey("remap[].to");
                 continue;
             }
-            Branch known = branches.get(target.authority());
-            List<Directive> lines = new ArrayList<>(known == null ? List.of() : known.lines);
+            Branch sameOrigin = branches.get(target.authority());
+            List<Directive> lines = new ArrayList<>(sameOrigin == null ? List.of() : sameOrigin.lines);
             lines.add(each.line());
-            BigDecimal weight = known == null ? each.percentage() : known.weight.add(each.percentage());
+            BigDecimal weight = sameOrigin == null ? each.percentage() : sameOrigin.weight.add(each.percentage());
             branches.put(target.authority(), new Branch(target, lines, weight));
         }
         return List.copyOf(branches.values());
     }
 
-    private void writeOrigin(Scope scope, Target own, Target target, DraftNode element) {
+    private void writeOrigin(Scope scope, Target ruleTarget, Target target, DraftNode element) {
         String authority = target.authority();
         Directive host = Headers.host(scope);
         if (upstreams.has(authority)) {
@@ -90,7 +90,7 @@ final class SplitWriter {
             if (host == null) {
                 target.source()
                         .entry()
-                        .note("origins of upstream " + authority + " get the Host field " + own.authority());
+                        .note("origins of upstream " + authority + " get the Host field " + ruleTarget.authority());
             }
         } else if (host != null && Headers.isFixed(host.arg(1))) {
             // In a group, hosts get the Host field of the rule.

@@ -101,10 +101,13 @@ record Target(
     }
 
     /** Returns the origin that one value of a split chooses. Returns null if the origin has no split. */
-    static @Nullable Target ofPart(Scope scope, Target own, SplitClients.Part part) {
-        return own.split == null
+    static @Nullable Target ofPart(Scope scope, Target ruleTarget, SplitClients.Part part) {
+        return ruleTarget.split == null
                 ? null
-                : parse(own.source, own.split.replaceIn(scope.expand(own.source.arg(0)), part), own.split);
+                : parse(
+                        ruleTarget.source,
+                        ruleTarget.split.replaceIn(scope.expand(ruleTarget.source.arg(0)), part),
+                        ruleTarget.split);
     }
 
     private static @Nullable Target parse(Directive directive, String url, @Nullable SplitClients split) {

@@ -54,15 +54,15 @@ final class Upstreams {
 
     /** Returns the name of the group for an upstream. Writes the group at the first use. */
     String group(String name, String scheme, Scope user) {
-        String known = written.get(scheme + "://" + name);
-        if (known != null) {
+        String existingName = written.get(scheme + "://" + name);
+        if (existingName != null) {
             user.all("proxy_next_upstream", "proxy_next_upstream_tries", "proxy_next_upstream_timeout")
                     .forEach(each -> {
                         if (!each.isHandled()) {
                             each.note(TRIES);
                         }
                     });
-            return known;
+            return existingName;
         }
         Directive block = blocks.get(name);
         if (block == null) {

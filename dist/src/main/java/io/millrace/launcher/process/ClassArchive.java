@@ -51,6 +51,7 @@ final class ClassArchive {
     /** Prefix of the file names of all archives of this JDK. */
     private final String prefix;
 
+    /** Feature release of the JDK, such as 21. */
     private final int feature;
 
     /** File that marks the archive as unusable. Needed if this launcher cannot delete the archive. */
@@ -220,9 +221,9 @@ final class ClassArchive {
 
     /** Deletes the temporary files of recordings that were killed. */
     void deleteInterruptedRecordings() {
-        try (DirectoryStream<Path> left =
+        try (DirectoryStream<Path> leftovers =
                 Files.newDirectoryStream(file.getParent(), "." + PREFIX + "*" + SUFFIX + ".*")) {
-            for (Path unfinished : left) {
+            for (Path unfinished : leftovers) {
                 Matcher matcher = UNFINISHED.matcher(String.valueOf(unfinished.getFileName()));
                 if (matcher.matches()
                         && ProcessHandle.of(Long.parseLong(matcher.group(1))).isEmpty()) {
@@ -275,10 +276,10 @@ final class ClassArchive {
     }
 
     private void removeUnfinished() {
-        try (DirectoryStream<Path> left =
+        try (DirectoryStream<Path> leftovers =
                 Files.newDirectoryStream(file.getParent(), unfinished().getFileName() + ".*")) {
             Files.deleteIfExists(unfinished());
-            for (Path unfinished : left) {
+            for (Path unfinished : leftovers) {
                 Files.deleteIfExists(unfinished);
             }
         } catch (IOException e) {

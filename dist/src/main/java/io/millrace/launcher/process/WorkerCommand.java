@@ -156,10 +156,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
      */
     private static void raiseOomScore(long pid) {
         try {
-            int own = Integer.parseInt(
+            int ownScore = Integer.parseInt(
                     Files.readString(Path.of("/proc/self/oom_score_adj")).strip());
             Path score = Path.of("/proc", Long.toString(pid), "oom_score_adj");
-            Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_INCREASE)));
+            Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, ownScore + OOM_SCORE_INCREASE)));
         } catch (IOException | NumberFormatException e) {
             LOG.debug("the OOM score of the worker cannot be raised: {}", e.getMessage());
         }

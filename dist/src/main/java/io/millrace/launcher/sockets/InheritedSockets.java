@@ -155,14 +155,14 @@ public final class InheritedSockets {
         }
         Map<ListenerSockets, List<FileDescriptor>> all = new LinkedHashMap<>(adopted);
         addresses.forEach((name, address) -> {
-            List<FileDescriptor> own = passed.getOrDefault(name, List.of());
+            List<FileDescriptor> descriptors = passed.getOrDefault(name, List.of());
             if (adopted.keySet().stream()
                     .anyMatch(listener -> listener.address().equals(name))) {
-                ListeningSockets.closeAll(own);
-            } else if (!own.isEmpty()) {
-                int count = Math.max(perAddress, own.size());
+                ListeningSockets.closeAll(descriptors);
+            } else if (!descriptors.isEmpty()) {
+                int count = Math.max(perAddress, descriptors.size());
                 String bound = address instanceof InetSocketAddress ip ? ListeningSockets.text(ip) : name;
-                all.put(new ListenerSockets(name, bound, count), own);
+                all.put(new ListenerSockets(name, bound, count), descriptors);
             }
         });
         return all;

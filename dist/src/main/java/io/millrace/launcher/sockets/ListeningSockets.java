@@ -94,9 +94,10 @@ public final class ListeningSockets implements AutoCloseable {
         List<Group> existing = new ArrayList<>();
         adopted.forEach((listener, sockets) -> {
             SocketAddress at = addresses.get(listener.address());
-            UnixAddress own = at instanceof UnixAddress unix && !inherited.contains(listener.address()) ? unix : null;
-            UnixAddress.File file = own == null ? null : own.file();
-            if (own != null && file == null) {
+            UnixAddress boundByLauncher =
+                    at instanceof UnixAddress unix && !inherited.contains(listener.address()) ? unix : null;
+            UnixAddress.File file = boundByLauncher == null ? null : boundByLauncher.file();
+            if (boundByLauncher != null && file == null) {
                 // No client can reach a socket without a file, so it is bound again.
                 closeAll(sockets);
             } else {

@@ -24,6 +24,7 @@ final class AccessImport {
     private final Acls acls;
     private final List<SquidLine> lines;
     private final boolean forward;
+    /** Client addresses that lines allow. */
     private final Set<String> clients = new LinkedHashSet<>();
     /**
      * Conditions of the earlier lines with allow. Null once a line allows all requests, or has no equivalent condition.
@@ -217,14 +218,14 @@ final class AccessImport {
             return translatePorts(line, names.get(1));
         }
         Acl first = names.isEmpty() ? null : acls.find(names.get(0));
-        boolean one = deny && names.size() == 1;
-        if (one && first != null && first.type().equals("port")) {
+        boolean isSingleDeny = deny && names.size() == 1;
+        if (isSingleDeny && first != null && first.type().equals("port")) {
             line.note("hosts that clients name are protected by forward_proxy.deny_destinations; ports of rules are"
                     + " those of their origins");
             first.note("the importer uses the list for " + line.entry().place());
             return true;
         }
-        if (one && first != null && first.type().equals("dst") && !names.get(0).startsWith("!")) {
+        if (isSingleDeny && first != null && first.type().equals("dst") && !names.get(0).startsWith("!")) {
             return translateDestinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {
@@ -425,7 +426,7 @@ final class AccessImport {
                             (below ? value.substring(1) : value).toLowerCase(Locale.ROOT));
                 }
                 case "src" -> {
-                    List<String> words = acls.connections(acl);
+                    List<String> words = acls.connectionAddresses(acl);
                     if (words == null) {
                         return false;
                     }

@@ -79,9 +79,9 @@ final class Acls {
 
     private void define(SquidReader reader, SquidLine line) {
         String name = line.arg(0);
-        Acl known = all.get(name);
+        Acl earlierAcl = all.get(name);
         // A line replaces a built-in list with the same name, but extends a list of an earlier line.
-        Acl acl = known == null || known.lines.isEmpty() ? new Acl(line.arg(1)) : known;
+        Acl acl = earlierAcl == null || earlierAcl.lines.isEmpty() ? new Acl(line.arg(1)) : earlierAcl;
         all.put(name, acl);
         acl.lines.add(line);
         boolean ignoreCase = false;
@@ -111,7 +111,7 @@ final class Acls {
      * null if the list compares the client in X-Forwarded-For, or if {@link #addresses} returns null.
      */
     @Nullable
-    List<String> connections(Acl acl) {
+    List<String> connectionAddresses(Acl acl) {
         List<String> addresses = addresses(acl);
         return addresses == null || (forwarded && !addresses.contains("all")) ? null : addresses;
     }

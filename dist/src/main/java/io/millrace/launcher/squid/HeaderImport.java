@@ -194,7 +194,7 @@ final class HeaderImport {
         }
         return switch (acl.type()) {
             case "src" -> {
-                List<String> addresses = acls.connections(acl);
+                List<String> addresses = acls.connectionAddresses(acl);
                 yield addresses == null ? null : addresses.contains("all") ? "" : isIn("client", addresses);
             }
             case "method" -> isIn("method", acl.values());

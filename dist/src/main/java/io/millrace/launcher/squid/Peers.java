@@ -48,8 +48,8 @@ final class Peers {
 
         Peer(SquidLine line) {
             this.line = line;
-            String own = line.option("name");
-            name = own == null ? line.arg(0) : own;
+            String nameOption = line.option("name");
+            name = nameOption == null ? line.arg(0) : nameOption;
         }
 
         boolean isOrigin() {
@@ -215,9 +215,9 @@ final class Peers {
 
     private String writeGroup(List<Peer> to) {
         String key = to.toString();
-        String known = groupOfPeers.get(key);
-        if (known != null) {
-            return known;
+        String existingName = groupOfPeers.get(key);
+        if (existingName != null) {
+            return existingName;
         }
         String word = to.get(0).name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
         String name = word;
@@ -326,8 +326,8 @@ final class Peers {
         }
         String name = writeGroup(parents);
         for (DraftNode group : workspace.draft().elements("origins")) {
-            DraftNode own = group.field("name");
-            if (own != null && name.equals(own.text())) {
+            DraftNode groupName = group.field("name");
+            if (groupName != null && name.equals(groupName.text())) {
                 group.put("parent_is_proxy", "true");
                 group.put("go_direct", Boolean.toString(!never));
             }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The translator of {@code http_port} and {@code https_port}. Confined to one thread. */
 final class Ports {
+    /** Options that need no note, because other code translates them or they have no effect in Millrace. */
     private static final Set<String> HANDLED = Set.of(
             "accel",
             "vhost",

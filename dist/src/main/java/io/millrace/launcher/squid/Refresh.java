@@ -10,8 +10,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Translates {@code refresh_pattern}. A line for all URLs sets heuristic lifetimes, other lines become cache rules.
- * Stateless.
+ * Translates {@code refresh_pattern}. A line contains an expression for URLs, the minimum lifetime in minutes, a
+ * percentage of the time since Last-Modified, the maximum lifetime in minutes, and options. A line for all URLs sets
+ * heuristic lifetimes, other lines become cache rules. Stateless.
  */
 final class Refresh {
     private Refresh() {}

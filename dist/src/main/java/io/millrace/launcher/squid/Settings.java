@@ -180,6 +180,7 @@ final class Settings {
         String unit = words.size() > 1 ? words.get(1).toLowerCase(Locale.ROOT).replaceAll("s$", "") : "second";
         double factor =
                 switch (unit) {
+                    // "m" is "ms" without its last letter.
                     case "millisecond", "m" -> 0.001;
                     case "second" -> 1;
                     case "minute" -> 60;
@@ -358,8 +359,8 @@ final class Settings {
                     + " syslog receiver");
             return;
         }
-        String named = line.option("logformat");
-        String format = named != null ? named : line.arg(1);
+        String formatName = line.option("logformat");
+        String format = formatName != null ? formatName : line.arg(1);
         line.markHandled().note("the file is access.log in the log directory; log.access.path names another");
         if (format.isEmpty() || Set.of("squid", "combined", "common").contains(format)) {
             draft.set("log.access.format", format.isEmpty() ? "squid" : format, line.entry());

@@ -87,8 +87,8 @@ public final class InstanceLock implements AutoCloseable {
      * @throws LaunchException if another launcher has locked the new file
      */
     public boolean restore() throws IOException, LaunchException {
-        Object now = keyOf(file);
-        if (now != null && now.equals(fileKey)) {
+        Object currentKey = keyOf(file);
+        if (currentKey != null && currentKey.equals(fileKey)) {
             return false;
         }
         InstanceLock again = acquire(file);

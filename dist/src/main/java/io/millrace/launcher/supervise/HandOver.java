@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * released:  Serve to the successor, which opens the store
  * complete:  TakeoverDone to the successor, when it accepts connections
  * closed:    PredecessorClosed to the successor, when the old worker accepts no further request
- * change:    removals and journal entries: from the old worker to its successor, and until "closed" also back
+ * change:    a change of the store (a removal or a journal entry) from the old worker to its successor;
+ *            until "closed" also from the successor to the old worker
  * reopenStore:  ReopenStore to the serving worker, if the successor fails before it is complete
  * </pre>
  *

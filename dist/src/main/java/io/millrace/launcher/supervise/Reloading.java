@@ -43,7 +43,7 @@ final class Reloading {
      * Number of the last request. The first number is random, because this launcher may receive a reply to an earlier
      * launcher.
      */
-    private long request = ThreadLocalRandom.current().nextLong();
+    private long lastRequest = ThreadLocalRandom.current().nextLong();
 
     private @Nullable PendingReload pendingReload;
 
@@ -72,9 +72,9 @@ final class Reloading {
             answer.complete(List.of(new SettingChange("*", "rejected", OTHER_VERSION)));
             return;
         }
-        request++;
-        pendingReload = new PendingReload(request, config, answer);
-        worker.send(new ControlMessage.Reload(request, config));
+        lastRequest++;
+        pendingReload = new PendingReload(lastRequest, config, answer);
+        worker.send(new ControlMessage.Reload(lastRequest, config));
         ScheduledFuture<?> deadline = loop.schedule(
                 () -> end(new TimeoutException("the worker did not answer within " + TIMEOUT_SECONDS + " s")),
                 TIMEOUT_SECONDS,

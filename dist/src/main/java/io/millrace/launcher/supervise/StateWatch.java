@@ -29,20 +29,21 @@ public final class StateWatch {
     private final FileMode mode;
     private final InstanceLock lock;
     private final ControlServer server;
-    private final Runnable identity;
+    private final Runnable identityWriter;
     /** The last logged failure; empty after a successful check. */
     private String reported = "";
 
     /**
      * @param mode permissions of restored directories
-     * @param identity rewrites the file that identifies the worker
+     * @param identityWriter rewrites the file that identifies the worker
      */
-    public StateWatch(StateDirectory state, FileMode mode, InstanceLock lock, ControlServer server, Runnable identity) {
+    public StateWatch(
+            StateDirectory state, FileMode mode, InstanceLock lock, ControlServer server, Runnable identityWriter) {
         this.state = state;
         this.mode = mode;
         this.lock = lock;
         this.server = server;
-        this.identity = identity;
+        this.identityWriter = identityWriter;
     }
 
     /** Starts to check the files once a second, until the loop ends. May be called on any thread. */
@@ -80,14 +81,14 @@ public final class StateWatch {
         if (lock.restore()) {
             LOG.warn("the lock file {} was deleted and is created and locked again", state.lock());
         }
-        boolean again = server.restore();
-        if (again) {
+        boolean socketsRestored = server.restore();
+        if (socketsRestored) {
             LOG.warn(
                     "sockets in {} were deleted and are created again",
                     state.control().directory());
         }
-        if (again || !Files.exists(state.control().workerIdentity())) {
-            identity.run();
+        if (socketsRestored || !Files.exists(state.control().workerIdentity())) {
+            identityWriter.run();
         }
     }
 }

@@ -443,8 +443,8 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             worker.heartbeat().beat(System.nanoTime());
         } else if (message instanceof ControlMessage.Failed failed) {
             worker.failed(failed.reason());
-        } else if (message instanceof ControlMessage.Reloaded done) {
-            reloading.answered(worker, done);
+        } else if (message instanceof ControlMessage.Reloaded reloaded) {
+            reloading.answered(worker, reloaded);
         } else if (message instanceof ControlMessage.Draining) {
             onStoppedAccepting(worker);
         } else if (message instanceof ControlMessage.WorkerEvent happened) {

@@ -147,7 +147,7 @@ final class Backends {
     void assign(String name, DraftNode rule) {
         Director director = directors.get(name);
         Block block = state.vcl().backends().get(name);
-        boolean needed = director != null
+        boolean needsGroup = director != null
                 || (block != null
                         && block.fields().stream().anyMatch(each -> List.of("probe", "max_connections")
                                 .contains(each.name())));
@@ -158,7 +158,7 @@ final class Backends {
             markUsed(block);
             return;
         }
-        if (!needed) {
+        if (!needsGroup) {
             if (block != null) {
                 block.entry().recordKey("remap[].to");
                 markUsed(block);
@@ -287,11 +287,11 @@ final class Backends {
     /** Sets a key that applies to all origins. Reports a second, different value as not mapped. */
     private void setForAllOrigins(String key, Field field) {
         String time = VclImportState.time(field.value());
-        DraftNode known = state.workspace().draft().root().find(key);
+        DraftNode earlierNode = state.workspace().draft().root().find(key);
         if (time == null || time.equals("0")) {
             field.entry().notMapped("'" + field.value() + "' is not a time that Millrace can use");
-        } else if (known != null && !time.equals(known.text())) {
-            field.entry().notMapped("all origins have one value, " + known.text());
+        } else if (earlierNode != null && !time.equals(earlierNode.text())) {
+            field.entry().notMapped("all origins have one value, " + earlierNode.text());
         } else {
             state.set(key, time, field.entry());
         }
@@ -313,6 +313,7 @@ final class Backends {
                 return;
             }
             group.put("health_check.path", "/").from(each.entry());
+            // The defaults of Varnish.
             int window = 8;
             int threshold = 3;
             for (Field inner : fields) {

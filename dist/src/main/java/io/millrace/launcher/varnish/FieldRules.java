@@ -92,10 +92,10 @@ final class FieldRules {
         if (value == null) {
             return RuleTexts.CONSTANT;
         }
-        boolean lifetime = target.startsWith("beresp.") && LIFETIME.contains(name.toLowerCase(Locale.ROOT));
+        boolean isLifetimeField = target.startsWith("beresp.") && LIFETIME.contains(name.toLowerCase(Locale.ROOT));
         String fields = target.startsWith("req.") || target.startsWith("bereq.")
                 ? "request_header"
-                : target.startsWith("beresp.") && !lifetime ? "stored_header" : "response_header";
+                : target.startsWith("beresp.") && !isLifetimeField ? "stored_header" : "response_header";
         RuleCondition.When when = conditions.of(pathConditions, !fields.equals("response_header"));
         if (when == null) {
             return conditions.noEquivalent();
@@ -106,7 +106,7 @@ final class FieldRules {
         } else {
             rule.put("set_" + fields + "." + name, value);
         }
-        if (lifetime) {
+        if (isLifetimeField) {
             each.note("the rule changes responses to clients, so that the lifetime here stays as in Varnish");
         }
         if (!removes && value.isEmpty()) {

@@ -173,7 +173,9 @@ public final class RecordsImport {
         }
     }
 
-    /** Returns Traffic Server's default of a record. Before version 10 the limit of header size was higher. */
+    /** Returns Traffic Server's default of a record if Millrace has another default; null otherwise. Versions before 10
+     * have a higher limit of header size. Versions after 10 have Millrace's default for targeted Cache-Control fields.
+     */
     private @Nullable String trafficServerDefault(RecordTable.Mapping mapping) {
         if (mapping.name().equals("http.cache.targeted_cache_control_headers") && state.isAfterVersion10()) {
             return null;

@@ -67,14 +67,14 @@ public final class RecordTable {
 
         /** Converts a flag. Some keys have two words instead of true and false; the first word means 0. */
         private static String flag(String key, boolean set) throws BadValueException {
-            ConfigKey<?> known = ConfigCatalog.find(key);
-            boolean words = known != null && known.type().words() != null;
+            ConfigKey<?> millraceKey = ConfigCatalog.find(key);
+            boolean words = millraceKey != null && millraceKey.type().words() != null;
             return words ? word(key, set ? 1 : 0) : Boolean.toString(set);
         }
 
         private static String word(String key, long number) throws BadValueException {
-            ConfigKey<?> known = ConfigCatalog.find(key);
-            List<String> words = known == null ? null : known.type().words();
+            ConfigKey<?> millraceKey = ConfigCatalog.find(key);
+            List<String> words = millraceKey == null ? null : millraceKey.type().words();
             if (words == null || number < 0 || number >= words.size()) {
                 throw new BadValueException("'" + number + "' is not a valid value");
             }

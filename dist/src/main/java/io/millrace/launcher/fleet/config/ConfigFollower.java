@@ -142,9 +142,9 @@ public final class ConfigFollower {
         this.state = state;
         revisions = new RevisionStore(store);
         verdicts = new Verdicts(store);
-        ConfigHead known = state.head();
-        reportedFailure = known == null ? 0 : known.failed();
-        hasHead = known != null;
+        ConfigHead currentHead = state.head();
+        reportedFailure = currentHead == null ? 0 : currentHead.failed();
+        hasHead = currentHead != null;
         publishNodeState();
     }
 
@@ -169,30 +169,34 @@ public final class ConfigFollower {
             }
             finishApplying(running, now);
         }
-        ConfigHead known = head;
-        if (now - polledAt >= interval(known)) {
+        ConfigHead currentHead = head;
+        if (now - polledAt >= interval(currentHead)) {
             polledAt = now;
             polledFor = members.newest();
             readHead(now);
         }
-        known = head;
-        if (known != null && known.isCanary() && !isRefused && applying == null && now - observedAt >= OBSERVE_MILLIS) {
+        currentHead = head;
+        if (currentHead != null
+                && currentHead.isCanary()
+                && !isRefused
+                && applying == null
+                && now - observedAt >= OBSERVE_MILLIS) {
             observedAt = now;
-            observe(known, now);
+            observe(currentHead, now);
         }
     }
 
     /** Returns the time between two reads of the head: less if a node has just reported a later revision. */
-    private long interval(@Nullable ConfigHead known) {
+    private long interval(@Nullable ConfigHead currentHead) {
         if (!delayReason.isEmpty()) {
             return POLL_MILLIS;
         }
         long newest = members.newest();
-        boolean isBehind = newest > (known == null ? 0 : known.current().revision());
+        boolean isBehind = newest > (currentHead == null ? 0 : currentHead.current().revision());
         if (isBehind && newest != polledFor) {
             return POLL_QUICK_MILLIS;
         }
-        return isBehind || (known != null && known.isCanary()) ? POLL_AGAIN_MILLIS : POLL_MILLIS;
+        return isBehind || (currentHead != null && currentHead.isCanary()) ? POLL_AGAIN_MILLIS : POLL_MILLIS;
     }
 
     private void readHead(long now) throws IOException {
@@ -384,12 +388,12 @@ public final class ConfigFollower {
     }
 
     private void publishNodeState() {
-        ConfigHead known = head;
+        ConfigHead currentHead = head;
         Applying running = applying;
         SignedRevision last = kept.applied();
         long inForce = targets.revision();
         long newest =
-                Math.max(kept.highest(), known == null ? 0 : known.current().revision());
+                Math.max(kept.highest(), currentHead == null ? 0 : currentHead.current().revision());
         NodeConfigState next;
         if (running != null) {
             next = new NodeConfigState(inForce, newest, NodeConfigState.PENDING, "is being applied");
@@ -398,11 +402,11 @@ public final class ConfigFollower {
                     inForce, newest, NodeConfigState.PENDING, "is applied again after a failure: " + delayReason);
         } else if (kept.rejected() != 0) {
             next = new NodeConfigState(inForce, newest, NodeConfigState.REJECTED, kept.reason());
-        } else if (known != null
-                && known.isCanary()
-                && !known.current().statement().canary().contains(node)) {
+        } else if (currentHead != null
+                && currentHead.isCanary()
+                && !currentHead.current().statement().canary().contains(node)) {
             String waits = "waits for the canary on "
-                    + String.join(", ", known.current().statement().canary());
+                    + String.join(", ", currentHead.current().statement().canary());
             next = new NodeConfigState(inForce, newest, NodeConfigState.PENDING, waits);
         } else if (last == null) {
             next = new NodeConfigState(0, newest, NodeConfigState.LOCAL, "no revision was applied");
@@ -416,8 +420,8 @@ public final class ConfigFollower {
     }
 
     /** Gives the verdict of this node, and decides about the canary if the verdicts suffice. */
-    private void observe(ConfigHead known, long now) throws IOException, InterruptedException {
-        RevisionStatement statement = known.current().statement();
+    private void observe(ConfigHead currentHead, long now) throws IOException, InterruptedException {
+        RevisionStatement statement = currentHead.current().statement();
         boolean isCanaryNode = statement.canary().contains(node);
         if (isCanaryNode && !hasVerdict) {
             giveVerdict(statement, now);
@@ -425,7 +429,7 @@ public final class ConfigFollower {
         // Possibly the first node does not share the configuration, and so never decides. Therefore each node decides
         // after the time limit.
         if (isCanaryNode || members.isFirst() || now - canaryKnownAt >= limitMillis(statement)) {
-            decide(known, statement, now);
+            decide(currentHead, statement, now);
         }
     }
 
@@ -468,7 +472,7 @@ public final class ConfigFollower {
         hasVerdict = true;
     }
 
-    private void decide(ConfigHead known, RevisionStatement statement, long now) throws IOException {
+    private void decide(ConfigHead currentHead, RevisionStatement statement, long now) throws IOException {
         Verdicts.Count count = verdicts.count(statement);
         String failure = count.failure();
         long limit = limitMillis(statement);
@@ -478,7 +482,7 @@ public final class ConfigFollower {
             }
             failure = String.join(", ", count.missing()) + ": no verdict within " + limit / 1000 + " s";
         }
-        ConfigHead next = failure == null ? known.passed() : known.failed(failure);
+        ConfigHead next = failure == null ? currentHead.passed() : currentHead.failed(failure);
         if (!store.replace(ConfigHead.KEY, next.bytes(), headVersion)) {
             // Another node has decided, or a revision was pushed.
             polledAt = LONG_AGO;
@@ -486,17 +490,17 @@ public final class ConfigFollower {
         }
         LOG.info("fleet {}: revision {} {}", fleet, statement.revision(), failure == null ? "passed" : failure);
         if (failure != null) {
-            recordFailure(known, failure);
+            recordFailure(currentHead, failure);
         }
         polledAt = LONG_AGO;
     }
 
-    private void recordFailure(ConfigHead known, String failure) throws IOException {
-        RevisionStore.Kept entry = revisions.find(known.current().revision());
-        revisions.record(new RevisionStore.Kept(known.current(), entry == null ? 0 : entry.length(), failure));
-        SignedRevision fallback = known.fallback();
+    private void recordFailure(ConfigHead currentHead, String failure) throws IOException {
+        RevisionStore.Kept entry = revisions.find(currentHead.current().revision());
+        revisions.record(new RevisionStore.Kept(currentHead.current(), entry == null ? 0 : entry.length(), failure));
+        SignedRevision fallback = currentHead.fallback();
         if (fallback != null) {
-            SignedRevision previous = known.previous();
+            SignedRevision previous = currentHead.previous();
             RevisionStore.Kept old = previous == null ? null : revisions.find(previous.revision());
             revisions.record(new RevisionStore.Kept(fallback, old == null ? 0 : old.length(), ""));
         }

@@ -109,7 +109,7 @@ public final class ConfigState {
      */
     public @Nullable Alarm alarm(String fleet) {
         NodeConfigState present = nodeState;
-        ConfigHead known = head;
+        ConfigHead currentHead = head;
         if (present.state().equals(NodeConfigState.REJECTED)) {
             return new Alarm(
                     AlarmKind.FLEET_CONFIG,
@@ -117,12 +117,12 @@ public final class ConfigState {
                     "this node rejects revision " + present.newest() + ": " + present.reason(),
                     -1);
         }
-        return known == null || known.failed() == 0
+        return currentHead == null || currentHead.failed() == 0
                 ? null
                 : new Alarm(
                         AlarmKind.FLEET_CONFIG,
                         fleet,
-                        "revision " + known.failed() + " was rolled back: " + known.reason(),
+                        "revision " + currentHead.failed() + " was rolled back: " + currentHead.reason(),
                         -1);
     }
 }

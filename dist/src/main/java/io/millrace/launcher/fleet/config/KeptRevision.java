@@ -190,10 +190,10 @@ public final class KeptRevision {
     }
 
     private void deleteOthers(long revision) throws IOException {
-        Path own = content(directory, revision);
+        Path contentFile = content(directory, revision);
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, CONTENT_PREFIX + "*" + CONTENT_SUFFIX)) {
             for (Path file : files) {
-                if (!file.equals(own)) {
+                if (!file.equals(contentFile)) {
                     Files.delete(file);
                 }
             }

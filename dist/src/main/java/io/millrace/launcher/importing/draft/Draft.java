@@ -67,13 +67,13 @@ public final class Draft {
 
     /** Returns true if the text is the default of the key. */
     public static boolean isDefault(String key, String text) {
-        ConfigKey<?> known = ConfigCatalog.find(key);
-        return known != null && known.isDefault(text);
+        ConfigKey<?> configKey = ConfigCatalog.find(key);
+        return configKey != null && configKey.isDefault(text);
     }
 
     private static String millraceDefault(String key) {
-        ConfigKey<?> known = ConfigCatalog.find(key);
-        String text = known == null ? null : known.defaultText();
+        ConfigKey<?> configKey = ConfigCatalog.find(key);
+        String text = configKey == null ? null : configKey.defaultText();
         return text == null ? "none" : text;
     }
 

@@ -119,8 +119,8 @@ public final class UrlExpressions {
                 }
                 out.append(part);
             } else if (characters.indexOf(last) >= 0 && (escaped || "/\"<>`%".indexOf(last) >= 0)) {
-                boolean first = last == '/' && out.toString().endsWith("^");
-                out.append(first ? part : String.format(Locale.ROOT, "(?:%s|%%%02X)", part, (int) last));
+                boolean isFirstSlash = last == '/' && out.toString().endsWith("^");
+                out.append(isFirstSlash ? part : String.format(Locale.ROOT, "(?:%s|%%%02X)", part, (int) last));
             } else {
                 out.append(part);
             }

@@ -135,7 +135,8 @@ public final class AccessPlan {
      * Writes the filters for allow and deny directives.
      *
      * @param methods methods to which the directives apply; empty for all
-     * @param hasEarlierAllow whether an earlier filter allows some requests; all other allowed requests then need a filter too
+     * @param hasEarlierAllow whether an earlier filter allows some requests; all other allowed requests then need a
+     * filter too
      */
     private static void writeAllowAndDeny(Scope scope, DraftNode rule, List<String> methods, boolean hasEarlierAllow) {
         List<Directive> lines = scope.all("allow", "deny");
@@ -244,8 +245,8 @@ public final class AccessPlan {
 
     /** Restricts a rule to the given methods. Removes methods that an earlier directive does not permit. */
     private static DraftNode permit(DraftNode rule, List<String> methods) {
-        DraftNode known = rule.field("methods");
-        List<String> before = known == null ? null : known.words();
+        DraftNode earlierMethods = rule.field("methods");
+        List<String> before = earlierMethods == null ? null : earlierMethods.words();
         return rule.putWords(
                 "methods",
                 before == null

@@ -40,7 +40,8 @@ public final class RefusedRequests {
         }
         for (Directive each : scope.own("limit_except")) {
             Scope inner = new Scope(null, each);
-            String refused = AccessPlan.authentication(inner) == null ? refusedClients(inner.all("allow", "deny")) : ALL;
+            String refused =
+                    AccessPlan.authentication(inner) == null ? refusedClients(inner.all("allow", "deny")) : ALL;
             String methods = in("method", AccessPlan.withHead(each.args()));
             if (refused == null || clients == null || replacesClients(scope)) {
                 return null;
@@ -109,12 +110,16 @@ public final class RefusedRequests {
      */
     @Nullable
     public static String of(Scope location, Scope handler) {
-        String own = of(location);
-        String other = location == handler ? own : of(handler);
-        if (own == null || other == null || own.equals(other) || own.equals(ALL) || other.equals(NONE)) {
-            return other == null ? null : own;
+        String byLocation = of(location);
+        String byHandler = location == handler ? byLocation : of(handler);
+        if (byLocation == null
+                || byHandler == null
+                || byLocation.equals(byHandler)
+                || byLocation.equals(ALL)
+                || byHandler.equals(NONE)) {
+            return byHandler == null ? null : byLocation;
         }
-        return other.equals(ALL) || own.equals(NONE) ? other : any(List.of(own, other));
+        return byHandler.equals(ALL) || byLocation.equals(NONE) ? byHandler : any(List.of(byLocation, byHandler));
     }
 
     private static String any(List<String> parts) {

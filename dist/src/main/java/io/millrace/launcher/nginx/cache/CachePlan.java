@@ -168,11 +168,11 @@ public final class CachePlan {
     }
 
     /** Returns the statuses that no line names and that get a heuristic lifetime, which equals the lifetime of 200. */
-    private static Set<String> unlisted(Scope scope, Set<String> known) {
+    private static Set<String> unlisted(Scope scope, Set<String> listed) {
         boolean all = scope.all("proxy_cache_valid").stream()
                 .anyMatch(each -> statuses(each).contains("any"));
         Set<String> unlisted = new TreeSet<>(all ? Set.of() : HEURISTIC);
-        unlisted.removeAll(known);
+        unlisted.removeAll(listed);
         return unlisted;
     }
 

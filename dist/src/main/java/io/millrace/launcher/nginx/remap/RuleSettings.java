@@ -52,8 +52,9 @@ public final class RuleSettings {
 
         /** Sets a value. If several directives set the same value, all of them become its sources. */
         private void put(String key, String text, @Nullable List<String> words, Entry... sources) {
-            Value known = values.get(key);
-            List<Entry> all = new ArrayList<>(known != null && known.text.equals(text) ? known.sources : List.of());
+            Value earlierValue = values.get(key);
+            List<Entry> all = new ArrayList<>(
+                    earlierValue != null && earlierValue.text.equals(text) ? earlierValue.sources : List.of());
             all.addAll(List.of(sources));
             values.put(key, new Value(text, words, all, ""));
         }

@@ -48,7 +48,7 @@ public final class NginxReader {
             workspace.problems().add(path + ": more than " + FILES_MAX + " files are included");
             return;
         }
-        new FileParser(new Tokens(workspace.read(path)), depth).block(parent, false);
+        new FileParser(new Tokens(workspace.read(path)), depth).readBlock(parent, false);
     }
 
     private final class FileParser {
@@ -63,7 +63,7 @@ public final class NginxReader {
         }
 
         /** Reads directives up to the closing brace, or up to the end of the file. */
-        void block(Directive parent, boolean inner) {
+        void readBlock(Directive parent, boolean inner) {
             while (workspace.problems().isEmpty()) {
                 Tokens.Token first = tokens.next();
                 if (first == null) {
@@ -83,11 +83,11 @@ public final class NginxReader {
                     tokens.problem(first, "unexpected '" + first.text() + "'");
                     return;
                 }
-                directive(parent, first);
+                readDirective(parent, first);
             }
         }
 
-        private void directive(Directive parent, Tokens.Token name) {
+        private void readDirective(Directive parent, Tokens.Token name) {
             List<String> words = new ArrayList<>();
             Tokens.Token last = name;
             Tokens.Token token = tokens.next();
@@ -107,6 +107,7 @@ public final class NginxReader {
                 return;
             }
             boolean block = token.isPunctuation("{");
+            // The content of these blocks does not consist of directives.
             boolean raw = block
                     && (name.text().endsWith("_by_lua_block") || name.text().equals("types"));
             int end = raw ? tokens.skipBlock() : token.line();
@@ -124,7 +125,7 @@ public final class NginxReader {
             if (name.text().equals("include") && !block) {
                 include(parent, directive);
             } else if (block && !raw) {
-                block(directive, true);
+                readBlock(directive, true);
             }
         }
 
@@ -180,8 +181,8 @@ public final class NginxReader {
     }
 
     private static List<Path> glob(String pattern) {
-        int star = pattern.replaceAll("[*?\\[].*", "").length();
-        if (star == pattern.length()) {
+        int wildcardIndex = pattern.replaceAll("[*?\\[].*", "").length();
+        if (wildcardIndex == pattern.length()) {
             Path path = Path.of(pattern);
             return Files.isRegularFile(path) ? List.of(path) : List.of();
         }

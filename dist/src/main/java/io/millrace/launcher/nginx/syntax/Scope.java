@@ -116,6 +116,7 @@ public final class Scope {
 
     /** Replaces the variables that {@code set} directives define by their values, and marks these directives. */
     public String expand(String text) {
+        // A value may contain variables itself, up to 10 levels deep.
         String expanded = text;
         for (int round = 0; round < 10; round++) {
             Matcher variable = VARIABLE.matcher(expanded);
