@@ -259,8 +259,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return notes;
     }
 
-    /** Adds the requested keys that are missing in a report. If the change was accepted, these keys already had the
-     * requested values. If it was rejected, they are rejected too. */
+    /**
+     * Adds the requested keys that are missing in a report. If the change was accepted, these keys already had the
+     * requested values. If it was rejected, they are rejected too.
+     */
     private static ReloadReport withMissingKeys(ReloadReport report, Iterable<String> keys, String unchanged) {
         List<Setting> settings = new ArrayList<>(report.settings());
         for (String key : keys) {

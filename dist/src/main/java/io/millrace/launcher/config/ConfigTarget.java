@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param places the place where each key was set
  * @param source texts of the configuration, including the overlay
  * @param overlaidValues for each key of the overlay, its value without the overlay; a key that has no such value is
- * missing
+ *     missing
  * @param rolledBackTo number of the history entry that is in force after a rollback; 0 if the file is in force
  * @param problems errors in the configuration
  * @param notes remarks for the operator

@@ -60,7 +60,7 @@ public final class RunningConfig {
      * @param plan the configuration, command and sockets with which workers are started
      * @param loadedAt time at which the configuration came into force
      * @param overlaidValues for each key of the overlay, its value without the overlay; a key that has no such value is
-     * missing
+     *     missing
      * @param rolledBackTo number of the history entry in force after a rollback; 0 if the file is in force
      */
     record Current(

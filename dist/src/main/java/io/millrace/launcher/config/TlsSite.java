@@ -60,13 +60,13 @@ public record TlsSite(
         // If a port mapping is in front of the proxy, clients use the standard ports. So there are rules for the
         // standard port and for the configured port.
         Set<String> plainEnds = new LinkedHashSet<>(List.of("/"));
-        plain.forEach(address -> plainEnds.add(end(address, "80")));
-        Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));
+        plain.forEach(address -> plainEnds.add(portAndSlash(address, "80")));
+        Set<String> secureEnds = new LinkedHashSet<>(List.of("/", portAndSlash(https, "443")));
         for (String end : secureEnds) {
             appendRule(text, "map", "https://" + name + end, origin);
         }
         for (String end : plainEnds) {
-            String secureEnd = end.equals("/") ? "/" : end(https, "443");
+            String secureEnd = end.equals("/") ? "/" : portAndSlash(https, "443");
             appendRule(text, "redirect", "http://" + name + end, "https://" + name + secureEnd);
         }
         return text.toString();
@@ -78,7 +78,7 @@ public record TlsSite(
     }
 
     /** Returns the part of a URL after the host name: the port, unless it is the standard port, and a slash. */
-    private static String end(String address, String standardPort) {
+    private static String portAndSlash(String address, String standardPort) {
         String port = address.substring(address.lastIndexOf(':') + 1);
         return port.equals(standardPort) ? "/" : ":" + port + "/";
     }

@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
 public final class FleetMembership implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FleetMembership.class);
 
-    /** Pause after a round without work. A change of the outbox ends it earlier. */
+    /** Pause after a round without work. A wake-up, such as after a change of the outbox, ends it earlier. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** Pause after a round in which the servers or the worker did not answer. */
     private static final long WORKER_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);

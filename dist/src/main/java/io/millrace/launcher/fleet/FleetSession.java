@@ -72,7 +72,7 @@ final class FleetSession {
 
     /** Limit of messages that the worker applies together. */
     private static final int BATCH_MESSAGES = 256;
-    /** Limit of their length in bytes, except for a single longer message. */
+    /** Limit of the bytes of these messages; a single message may be longer. */
     private static final int BATCH_BYTES = 48 << 10;
     private static final Logger LOG = LoggerFactory.getLogger(FleetSession.class);
 
@@ -199,7 +199,7 @@ final class FleetSession {
     /**
      * Executes one round. Returns false if there was nothing to do, so that the caller waits.
      *
-     * @throws IOException if servers or worker do not answer; the next call mustSubscribe with a check of the position
+     * @throws IOException if servers or worker do not answer; the next call begins with a check of the position
      * @throws FleetException if the stream cannot be used
      */
     boolean step() throws IOException, FleetException, InterruptedException {

@@ -36,7 +36,7 @@ final class FleetState {
 
     final NodeTable nodes = new NodeTable();
     final FleetFigures figures = new FleetFigures();
-    final OwnPurges own = new OwnPurges();
+    final OwnPurges ownPurges = new OwnPurges();
     final ConfigState config;
     private final EventSink events;
     private final LongSupplier clockMillis;

@@ -90,7 +90,7 @@ final class FleetView implements FleetSource {
         if (settings == null) {
             return null;
         }
-        OwnPurges.Place place = state.own.find(purgeId);
+        OwnPurges.Place place = state.ownPurges.find(purgeId);
         if (place == null) {
             return unplaced(settings);
         }

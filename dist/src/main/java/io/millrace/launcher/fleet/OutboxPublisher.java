@@ -290,7 +290,7 @@ final class OutboxPublisher implements AutoCloseable {
 
     private void register(String id, FleetPosition at) {
         String localId = FleetMessage.localId(settings.node(), id);
-        if (localId != null && state.own.add(localId, at.created(), at.sequence())) {
+        if (localId != null && state.ownPurges.add(localId, at.created(), at.sequence())) {
             state.figures.published.incrementAndGet();
         }
     }

@@ -294,7 +294,7 @@ final class Restrictions {
     }
 
     /** Plans the refusal of clients of other machines. In nginx, these cannot reach a server at a loopback address. */
-    void planLocal() {
+    void refuseRemoteClients() {
         for (Location each : locations) {
             if (each.hasRule(locations) && server.isAnswered(each)) {
                 rules.accept(each, node -> {

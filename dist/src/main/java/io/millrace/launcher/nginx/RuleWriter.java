@@ -116,7 +116,7 @@ final class RuleWriter {
         Restrictions restrictions = new Restrictions(
                 workspace, server, base, locations, (location, rule) -> requestRules.add(base, location, rule));
         if (server.isLocal()) {
-            restrictions.planLocal();
+            restrictions.refuseRemoteClients();
         }
         for (Directive each : scope.own("rewrite", "if")) {
             if (each.name().equals("if")) {

@@ -43,7 +43,7 @@ public final class WorkerProcess {
      * @param plan the plan that the worker was started with; null for a worker that another launcher started and this
      *     one has taken over (an adopted worker)
      * @param warms whether the worker warms up before it reports standby: it could accept connections, but waits for
-     * the message {@code Serve}
+     *     the message {@code Serve}
      * @param readyDeadlineNanos time after which a worker that is still starting is treated as hung
      */
     public WorkerProcess(

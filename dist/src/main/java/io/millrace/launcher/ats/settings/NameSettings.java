@@ -23,7 +23,7 @@ import org.snakeyaml.engine.v2.nodes.Node;
  * @param values single values by key
  * @param lists lists of words by key
  * @param strict whether clients need a certificate. If it is true and these settings cannot be written, requests for
- * the name must be denied
+ *     the name must be denied
  */
 public record NameSettings(Map<String, String> values, Map<String, List<String>> lists, boolean strict) {
     /** The keys of sni.yaml that are imported here. */

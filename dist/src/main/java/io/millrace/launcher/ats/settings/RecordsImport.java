@@ -173,7 +173,8 @@ public final class RecordsImport {
         }
     }
 
-    /** Returns Traffic Server's default of a record if Millrace has another default; null otherwise. Versions before 10
+    /**
+     * Returns Traffic Server's default of a record if Millrace has another default; null otherwise. Versions before 10
      * have a higher limit of header size. Versions after 10 have Millrace's default for targeted Cache-Control fields.
      */
     private @Nullable String trafficServerDefault(RecordTable.Mapping mapping) {

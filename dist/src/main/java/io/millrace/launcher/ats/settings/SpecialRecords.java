@@ -354,7 +354,8 @@ public final class SpecialRecords {
     }
 
     private void importNameLookups() {
-        // 0: the TTL of the DNS record; 1: hostdb.timeout; 2: the lower of both; 3: the higher of both.
+        // Lifetime of a name lookup. 0: the TTL of the DNS record; 1: hostdb.timeout; 2: the lower of both; 3: the
+        // higher of both.
         long[] mode = {0};
         ifSet("hostdb.ttl_mode", rec -> {
             mode[0] = Quantity.integer(rec.text());

@@ -78,8 +78,9 @@ public final class ConfigFollower {
     /** Version of the head entry that was read last, accepted or not; 0 to read the entry again. */
     private long readVersion;
 
-    /** Value of that entry. It is compared too, since a store that was created again counts versions from the
-     * beginning. */
+    /**
+     * Value of that entry. It is compared too, since a store that was created again counts versions from the beginning.
+     */
     private byte[] readValue = {};
 
     /** Whether this node has read a head that the servers still have. */

@@ -22,7 +22,7 @@ import tools.jackson.core.JsonGenerator;
  * @param fallback the signed revision that replaces the current one if the canary fails; null without a canary
  * @param reserved highest number of a revision that was signed, including the fallback
  * @param failed number of the latest revision that was rolled back because its canary failed; 0 for none since the last
- * push
+ *     push
  * @param reason why the canary failed, for example a figure with its value and its limit; empty if {@code failed} is 0
  */
 public record ConfigHead(

@@ -72,11 +72,12 @@ public final class ConfigPushes implements FleetConfigSource {
     private final ThreadPoolExecutor thread;
 
     private volatile @Nullable Access access;
-    /** Hash of the content whose upload is in progress; empty for none. Guarded by the lock, like the next two fields.
+    /**
+     * Hash of the content whose upload is in progress; empty for none. Guarded by the lock, like the next two fields.
      */
     private String uploaded = "";
 
-    /** Number of its parts that have arrived. */
+    /** Number of parts of this upload that have arrived. */
     private int parts;
     private ByteArrayOutputStream upload = new ByteArrayOutputStream();
 

@@ -136,7 +136,7 @@ public final class AccessPlan {
      *
      * @param methods methods to which the directives apply; empty for all
      * @param hasEarlierAllow whether an earlier filter allows some requests; all other allowed requests then need a
-     * filter too
+     *     filter too
      */
     private static void writeAllowAndDeny(Scope scope, DraftNode rule, List<String> methods, boolean hasEarlierAllow) {
         List<Directive> lines = scope.all("allow", "deny");
