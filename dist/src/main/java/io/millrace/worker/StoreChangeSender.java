@@ -27,6 +27,7 @@ final class StoreChangeSender implements Successor {
 
     private final Link link;
     private final AtomicLong lastNumber = new AtomicLong();
+    /** Difference between the numbers of consecutive changes: 1 for the successor, -1 for the predecessor. */
     private final int step;
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
 
@@ -67,8 +68,8 @@ final class StoreChangeSender implements Successor {
     /**
      * Completes all changes that have no reply.
      *
-     * @param failure reason of the failure; null if this worker has opened its store again; the store then contains the
-     *     changes
+     * @param failure reason of the failure. Null if no reply is needed: this worker has opened its store again and the
+     *     store contains the changes, or the predecessor answers no further request
      */
     void answerAll(@Nullable IOException failure) {
         for (Long number : waiting.keySet()) {

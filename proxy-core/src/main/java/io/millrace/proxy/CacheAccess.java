@@ -173,7 +173,9 @@ final class CacheAccess implements ProxyCache {
         private final CacheQuery query;
         private final Predicate<? super CachedResponse> receiver;
         private final CompletableFuture<ListingEnd> end;
+        /** Number of responses that the receiver got. */
         private long passed;
+        /** Why the listing is incomplete; null if it is complete so far. */
         private @Nullable String reason;
 
         Listing(CacheQuery query, Predicate<? super CachedResponse> receiver, CompletableFuture<ListingEnd> end) {

@@ -34,18 +34,18 @@ final class ClientDrain {
      */
     static CompletionStage<Void> begin(List<ServingLoop> loops, Kind how, Runnable whenLast) {
         AtomicBoolean isRun = new AtomicBoolean();
-        Runnable last = () -> {
+        Runnable runWhenLast = () -> {
             if (isRun.compareAndSet(false, true)) {
                 whenLast.run();
             }
         };
-        Runnable loopLast = afterCalls(loops.size(), last);
+        Runnable loopWhenLast = afterCalls(loops.size(), runWhenLast);
         CompletableFuture<Void> drained = new CompletableFuture<>();
         Runnable loopDrained = afterCalls(loops.size(), () -> drained.complete(null));
         for (ServingLoop loop : loops) {
-            loop.loop().execute(() -> how.drain(loop.connections(), loopLast, loopDrained));
+            loop.loop().execute(() -> how.drain(loop.connections(), loopWhenLast, loopDrained));
         }
-        return drained.thenRun(last);
+        return drained.thenRun(runWhenLast);
     }
 
     /**
@@ -68,9 +68,9 @@ final class ClientDrain {
 
     /** Returns a task that runs {@code last} when it is called for the {@code count}-th time. */
     private static Runnable afterCalls(int count, Runnable last) {
-        AtomicInteger left = new AtomicInteger(count);
+        AtomicInteger remainingCalls = new AtomicInteger(count);
         return () -> {
-            if (left.decrementAndGet() == 0) {
+            if (remainingCalls.decrementAndGet() == 0) {
                 last.run();
             }
         };

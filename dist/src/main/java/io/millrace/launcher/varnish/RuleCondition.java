@@ -246,15 +246,17 @@ final class RuleCondition {
             return text;
         }
         boolean less = operator.startsWith("<");
-        boolean holds = less ? number > 200 || operator.equals("<=") : number == 200 && operator.equals(">=");
-        return holds ? "(" + text + " || status in (206, 304))" : "(" + text + " && !(status in (206, 304)))";
+        boolean matches200 = less ? number > 200 || operator.equals("<=") : number == 200 && operator.equals(">=");
+        return matches200 ? "(" + text + " || status in (206, 304))" : "(" + text + " && !(status in (206, 304)))";
     }
 
     private @Nullable String field(String left, Test test) {
         String name = test.left().replaceAll(".*\\.http\\.", "");
-        String own = left.replace("bereq.http.", "req.http.").replace("beresp.http.", "resp.http.");
-        boolean request = own.startsWith("req.http.");
-        if ((!request && !own.startsWith("resp.http.")) || changed.contains(own) || !RuleTexts.isFieldName(name)) {
+        String normalized = left.replace("bereq.http.", "req.http.").replace("beresp.http.", "resp.http.");
+        boolean request = normalized.startsWith("req.http.");
+        if ((!request && !normalized.startsWith("resp.http."))
+        || changed.contains(normalized)
+        || !RuleTexts.isFieldName(name)) {
             return null;
         }
         return compared(
@@ -301,8 +303,8 @@ final class RuleCondition {
         if (test.operator().equals("==") || test.operator().equals("!=")) {
             int query = right.indexOf('?');
             String path = query < 0 ? right : right.substring(0, query);
-            String rest = query < 0 ? "" : right.substring(query + 1);
-            return "(path == " + RuleTexts.literal(path) + " && query == " + RuleTexts.literal(rest) + ")";
+            String queryText = query < 0 ? "" : right.substring(query + 1);
+            return "(path == " + RuleTexts.literal(path) + " && query == " + RuleTexts.literal(queryText) + ")";
         }
         if (!test.operator().endsWith("~")) {
             return null;
@@ -310,23 +312,26 @@ final class RuleCondition {
         String flag = right.startsWith("(?i)") ? "(?i)" : "";
         String body = right.substring(flag.length());
         boolean start = body.startsWith("^");
-        String bare = start ? body.substring(1) : body;
-        String open = bare.replaceAll(ANY_QUERY, "");
-        boolean ends = open.endsWith("$") && !open.endsWith("\\$");
-        String core = ends ? open.substring(0, open.length() - 1) : open.replaceAll("(?<!\\\\)\\.\\*$", "");
-        boolean beforeQuery = !open.equals(bare);
-        if (hasAlternatives(core) && (start || ends || beforeQuery)) {
+        String unanchored = start ? body.substring(1) : body;
+        // The expression without its start anchor and without an end that permits any query.
+        String withoutAnyQuery = unanchored.replaceAll(ANY_QUERY, "");
+        boolean ends = withoutAnyQuery.endsWith("$") && !withoutAnyQuery.endsWith("\\$");
+        String inner = ends
+        ? withoutAnyQuery.substring(0, withoutAnyQuery.length() - 1)
+        : withoutAnyQuery.replaceAll("(?<!\\\\)\\.\\*$", "");
+        boolean permitsAnyQuery = !withoutAnyQuery.equals(unanchored);
+        if (hasAlternatives(inner) && (start || ends || permitsAnyQuery)) {
             return alternatives(test, flag, body);
         }
-        if (!core.matches(WITHOUT_QUERY)) {
+        if (!inner.matches(WITHOUT_QUERY)) {
             return null;
         }
-        String pattern = flag + (start ? "^" : "") + core + (ends || beforeQuery ? "$" : "");
+        String pattern = flag + (start ? "^" : "") + inner + (ends || permitsAnyQuery ? "$" : "");
         String path = "path =~ " + RuleTexts.literal(pattern);
         if (start) {
             return ends ? "(" + path + " && query == \"\")" : path;
         }
-        String query = "query =~ " + RuleTexts.literal(flag + open + (beforeQuery ? "(?:\\?.*)?$" : ""));
+        String query = "query =~ " + RuleTexts.literal(flag + withoutAnyQuery + (permitsAnyQuery ? "(?:\\?.*)?$" : ""));
         return ends ? "((" + path + " && query == \"\") || " + query + ")" : "(" + path + " || " + query + ")";
     }
 

@@ -64,7 +64,10 @@ final class SynthRules {
         }
     }
 
-    /** Writes an answer without an origin. Returns false if the status or the condition has no equivalent. */
+    /**
+     * Writes a rule that answers requests without an origin. Returns false if the status or the condition has no
+     * equivalent.
+     */
     boolean answer(Statement each, Walker.PathConditions pathConditions, String status) {
         if (!translated.add(new Place(each, pathConditions))) {
             return true;

@@ -108,11 +108,11 @@ public final class VarnishImport {
             writeTarget(rule, each.backend(), path(each.map()));
             written.add(rule);
         }
-        String usual = recv.defaultBackend();
-        if (usual != null) {
+        String defaultBackend = recv.defaultBackend();
+        if (defaultBackend != null) {
             DraftNode rule = root.addElement("remap");
             rule.put("map", "/");
-            writeTarget(rule, usual, "/");
+            writeTarget(rule, defaultBackend, "/");
             Entry source = recv.defaultBackendSource();
             if (source != null) {
                 rule.from(source);
@@ -258,10 +258,10 @@ public final class VarnishImport {
     private static void addRemainingNotes(String sub, List<Statement> statements) {
         for (Statement each : statements) {
             if (!each.isHandled()) {
-                boolean usual = each.kind().equals("return")
+                boolean isDefaultAction = each.kind().equals("return")
                         && List.of("deliver", "fetch", "lookup", "hash", "miss", "ok", "pipe", "pass")
                                 .contains(each.target());
-                if (usual) {
+                if (isDefaultAction) {
                     each.note("'" + each.target() + "' is what Millrace does in this case");
                 } else if (each.isBranch()) {
                     each.note("see the statements in the block");

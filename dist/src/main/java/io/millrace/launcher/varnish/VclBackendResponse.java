@@ -23,11 +23,14 @@ final class VclBackendResponse extends Walker {
     /** Field with directives for this cache only (RFC 9213). */
     private static final String LIFETIME_FIELD = "CDN-Cache-Control";
 
-    /** Reason for a lifetime whose condition has no equivalent. */
+    /** Reason why a lifetime is not imported: its condition has no equivalent. */
     private static final String NO_EQUIVALENT =
             "rules cannot test this condition, or one of an earlier return; write a rule that sets CDN-Cache-Control";
 
-    /** Reason for a lifetime that would apply to excluded responses; the place of the excluding line follows. */
+    /**
+     * Reason why a lifetime is not imported: it would also apply to responses that another line excludes. The place of
+     * that line follows the text.
+     */
     private static final String CANNOT_EXCLUDE =
             "the lifetime would also apply to responses that rules cannot exclude: see ";
 

@@ -125,9 +125,9 @@ final class VclImportState {
         }
         String url = match.urls().isEmpty() ? null : Match.urlRegex(match.urls().get(0));
         Test host = match.hosts().isEmpty() ? null : match.hosts().get(0);
-        boolean known =
+        boolean isHostSupported =
                 host == null || host.operator().equals("==") || host.operator().equals("~");
-        if ((!match.urls().isEmpty() && url == null) || !known) {
+        if ((!match.urls().isEmpty() && url == null) || !isHostSupported) {
             return false;
         }
         if (!written.add(url + " " + host + " " + key + " " + value)) {

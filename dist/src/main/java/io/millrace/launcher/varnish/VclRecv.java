@@ -61,6 +61,7 @@ final class VclRecv extends Walker {
         // Rules with a host precede rules without one, so a refusal for all hosts is repeated for each host.
         for (Route denied : routes) {
             for (Route each : routes) {
+                // The first slash after "http://" or "https://". It is used only if the pattern has a scheme.
                 int end = each.map().indexOf('/', 8);
                 if (denied.backend().equals(DENIED)
                         && denied.map().startsWith("/")
@@ -367,8 +368,8 @@ final class VclRecv extends Walker {
             if (host.operator().equals("==")) {
                 routes.add(new Route("map", "http://" + text + path, name, each.markHandled(), order));
             } else if (host.operator().equals("~")) {
-                String flag = text.replaceAll("^\\(\\?i\\)", "");
-                String begin = flag.startsWith("^") ? flag.substring(1) : ".*" + flag;
+                String withoutFlag = text.replaceAll("^\\(\\?i\\)", "");
+                String begin = withoutFlag.startsWith("^") ? withoutFlag.substring(1) : ".*" + withoutFlag;
                 String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
                 routes.add(new Route("regex_map", "http://" + whole + path, name, each.markHandled(), order));
             } else {

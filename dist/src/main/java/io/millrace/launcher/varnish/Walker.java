@@ -14,8 +14,11 @@ abstract class Walker {
     private static final int CALLS_MAX = 16;
 
     private final Vcl vcl;
-    private int calls;
-    private int chains;
+    /** Number of calls of subroutines that enclose the current statement. */
+    private int callDepth;
+    /** Number of {@code if} statements that were visited. */
+    private int ifCount;
+    /** Number of the innermost {@code if} around the current statement. */
     private int chain;
     /** The {@code branches} of {@link PathConditions} for the current statement. */
     private List<Condition> exact = List.of();
@@ -73,14 +76,14 @@ abstract class Walker {
     private void block(List<Statement> statements, List<Condition> around, List<Condition> path) {
         List<Condition> before = new ArrayList<>();
         int outer = chain;
-        int own = chain;
+        int currentIf = chain;
         for (Statement each : statements) {
             if (ended) {
                 skip(each);
             } else if (each.isBranch()) {
                 if (each.kind().equals("if")) {
                     before.clear();
-                    own = ++chains;
+                    currentIf = ++ifCount;
                 }
                 List<Condition> inner = new ArrayList<>(around);
                 List<Condition> exactly = new ArrayList<>(path);
@@ -96,7 +99,7 @@ abstract class Walker {
                 if (!each.isHandled()) {
                     each.note("see the statements in the block");
                 }
-                chain = own;
+                chain = currentIf;
                 block(each.body(), inner, exactly);
                 chain = outer;
             } else if (each.kind().equals("call")) {
@@ -154,18 +157,18 @@ abstract class Walker {
     private void call(Statement call, List<Condition> around, List<Condition> path) {
         if (!vcl.subs().containsKey(call.target())) {
             call.notMapped("no subroutine has this name");
-        } else if (calls >= CALLS_MAX) {
+        } else if (callDepth >= CALLS_MAX) {
             call.notMapped("subroutines call each other more than " + CALLS_MAX + " levels deep");
         } else {
             call.note("see the statements of the subroutine");
-            calls++;
+            callDepth++;
             List<Condition> ofCaller = returned;
             returned = new ArrayList<>();
             block(vcl.sub(call.target()), around, path);
             passedReturns.removeAll(returned);
             returned = ofCaller;
             ended = ended && !endedCall;
-            calls--;
+            callDepth--;
         }
     }
 }

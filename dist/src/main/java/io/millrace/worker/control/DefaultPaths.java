@@ -14,7 +14,7 @@ import java.nio.file.Path;
  */
 public record DefaultPaths(Path state, Path cache, Path log) {
     /**
-     * Size of the default storage path in bytes. It is enough to try the product, but also fits on a small disk. The
+     * Size of the default storage file in bytes. It is enough to try the product, but also fits on a small disk. The
      * file is sparse.
      */
     static final long VOLUME_BYTES_DEFAULT = 1L << 30;

@@ -16,10 +16,13 @@ public final class ProcessLog {
     private static final List<String> CONFIGURED =
             List.of("java.util.logging.config.file", "java.util.logging.config.class", LoggerRegistry.PROPERTY);
 
-    /** System properties that selected the configuration while Log4j wrote the program log. */
+    /** System properties with the configuration of Log4j, which earlier versions used for the program log. */
     private static final List<String> LOG4J = List.of("log4j2.configurationFile", "log4j.configurationFile");
 
-    /** Netty reports at its start which of its fast paths are missing; only its warnings are for operators. */
+    /**
+     * The levels and the handler. Netty has the level WARNING, because its messages at start about missing fast paths
+     * are not for operators.
+     */
     private static final String CONFIGURATION =
             "handlers = " + ProcessLogHandler.class.getName() + "\n.level = INFO\nio.netty.level = WARNING\n";
 

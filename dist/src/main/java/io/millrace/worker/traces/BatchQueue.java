@@ -90,10 +90,10 @@ final class BatchQueue {
         long endNanos = System.nanoTime() + nanos;
         lock.lockInterruptibly();
         try {
-            long left = nanos;
-            while (!isClosed && left > 0) {
-                changed.await(left, TimeUnit.NANOSECONDS);
-                left = endNanos - System.nanoTime();
+            long remainingNanos = nanos;
+            while (!isClosed && remainingNanos > 0) {
+                changed.await(remainingNanos, TimeUnit.NANOSECONDS);
+                remainingNanos = endNanos - System.nanoTime();
             }
             return isClosed;
         } finally {

@@ -22,12 +22,12 @@ final class EncodedAttributes {
         Arrays.fill(encodings, NONE);
     }
 
-    /** Returns true if this text is the last one of an attribute. Compares arrays by identity. */
+    /** Returns true if this text is the last value of an attribute. Compares arrays by identity. */
     boolean has(int attribute, byte[] text) {
         return texts[attribute] == text;
     }
 
-    /** Returns true if this number is the last one of an attribute. */
+    /** Returns true if this number is the last value of an attribute. */
     boolean has(int attribute, long number) {
         return numbers[attribute] == number && encodings[attribute].length > 0 && texts[attribute] == null;
     }
@@ -46,17 +46,17 @@ final class EncodedAttributes {
     /** Keeps a text, and its encoding, which the buffer contains. */
     void end(int attribute, byte[] text) {
         texts[attribute] = text;
-        keep(attribute);
+        keepEncoding(attribute);
     }
 
     /** Keeps a number, and its encoding, which the buffer contains. */
     void end(int attribute, long number) {
         texts[attribute] = null;
         numbers[attribute] = number;
-        keep(attribute);
+        keepEncoding(attribute);
     }
 
-    private void keep(int attribute) {
+    private void keepEncoding(int attribute) {
         encodings[attribute] = Arrays.copyOf(buffer.bytes(), buffer.end());
     }
 }

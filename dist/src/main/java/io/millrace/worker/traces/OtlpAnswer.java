@@ -30,7 +30,7 @@ record OtlpAnswer(int status, long retryAfterNanos, PartialSuccess partial) {
         };
     }
 
-    /** Returns a value of Retry-After, which has seconds or a date; -1 if it is absent or invalid. */
+    /** Converts a value of Retry-After (seconds or a date) to nanoseconds; -1 if it is absent or invalid. */
     static long retryAfterNanos(@Nullable String field, Instant now) {
         if (field == null || field.isBlank()) {
             return -1;

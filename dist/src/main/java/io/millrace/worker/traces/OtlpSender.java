@@ -48,7 +48,7 @@ final class OtlpSender implements AutoCloseable {
     private void send(OtlpBatch batch) throws InterruptedException {
         String failure;
         try {
-            failure = attempts(batch);
+            failure = sendRepeatedly(batch);
         } catch (InterruptedException e) {
             counts.failed(batch.spans());
             throw e;
@@ -67,7 +67,7 @@ final class OtlpSender implements AutoCloseable {
     }
 
     /** Sends a batch, repeatedly if necessary. Returns the reason if the collector took nothing; null for success. */
-    private @Nullable String attempts(OtlpBatch batch) throws IOException, InterruptedException {
+    private @Nullable String sendRepeatedly(OtlpBatch batch) throws IOException, InterruptedException {
         int start = batch.complete();
         ByteBuf body = client.body(batch.buffer().bytes(), start, batch.buffer().end() - start);
         boolean isLast = false;
@@ -77,7 +77,7 @@ final class OtlpSender implements AutoCloseable {
             try {
                 OtlpAnswer answer = client.post(body);
                 if (answer.isSuccess()) {
-                    taken(batch.spans(), answer.partial());
+                    countSpans(batch.spans(), answer.partial());
                     return null;
                 }
                 failure = "status " + answer.status();
@@ -95,7 +95,7 @@ final class OtlpSender implements AutoCloseable {
         }
     }
 
-    private void taken(int spans, PartialSuccess partial) {
+    private void countSpans(int spans, PartialSuccess partial) {
         long rejected = Math.min(spans, partial.rejectedSpans());
         if (rejected > 0) {
             counts.failed(rejected);

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * until the JIT compilers are idle.
  *
  * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store, an access log and an
- * admin socket, over which it receives purges of a fleet. It shares only compiled code with the proxy that later serves
- * clients. Its threads have a lower priority than those of the serving worker. Thread-safe.
+ * admin socket, over which it receives purges like those of other nodes. It shares only compiled code with the proxy
+ * that later serves clients. Its threads have a lower priority than those of the serving worker. Thread-safe.
  */
 public final class WarmUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);

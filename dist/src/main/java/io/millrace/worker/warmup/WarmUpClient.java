@@ -35,7 +35,7 @@ final class WarmUpClient {
 
     private int end;
     private volatile @Nullable Socket socket;
-    private volatile boolean abort;
+    private volatile boolean aborted;
 
     /** @param factory factory of plain or TLS sockets */
     WarmUpClient(SocketFactory factory, InetSocketAddress address) {
@@ -50,7 +50,7 @@ final class WarmUpClient {
         }
         Socket fresh = factory.createSocket(address.getAddress(), address.getPort());
         socket = fresh;
-        if (abort) {
+        if (aborted) {
             abort();
         }
         fresh.setTcpNoDelay(true);
@@ -172,7 +172,7 @@ final class WarmUpClient {
 
     /** Closes the connection permanently, so that requests in progress fail. Thread-safe. */
     void abort() {
-        abort = true;
+        aborted = true;
         closeSocket();
     }
 

@@ -154,7 +154,7 @@ public final class AccessRules {
                 || (isTrusted(client.remoteAddress().getAddress()) && ForwardedScheme.isHttps(fields));
     }
 
-    /** Returns the URL as the client sees it: its TLS may end at a trusted proxy before this one. */
+    /** Returns the URL as the client sees it: a trusted proxy before this one may have ended the client's TLS. */
     public TargetUri clientUrl(RequestHead request, ClientConnection client) {
         TargetUri target = request.target();
         return !target.isSecure() && isSecured(request.fields(), client) ? target.inOtherScheme() : target;

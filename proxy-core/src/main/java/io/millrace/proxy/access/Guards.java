@@ -81,10 +81,10 @@ public final class Guards {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
         byRule = new Guard[remap.size()];
         // Rules with equal settings share one object, because the files of users that it contains may be long.
-        Map<List<@Nullable Object>, Guard> known = new HashMap<>();
+        Map<List<@Nullable Object>, Guard> guardBySettings = new HashMap<>();
         for (int i = 0; i < remap.size(); i++) {
             ConfigValues inForce = TokenConfig.inForce(remap.get(i), config.values());
-            byRule[i] = known.computeIfAbsent(valuesOf(inForce), values -> read(inForce, config.values()));
+            byRule[i] = guardBySettings.computeIfAbsent(valuesOf(inForce), values -> read(inForce, config.values()));
         }
     }
 

@@ -50,11 +50,11 @@ public final class PurgeAccess {
         if (peer == null || !contains(allowed, peer)) {
             return list + " does not contain " + (peer == null ? "your address" : peer.getHostAddress());
         }
-        boolean named = false;
+        boolean namesClient = false;
         for (FieldName name : FORWARDED_FOR) {
             ListCursor members = ListCursor.over(fields, name);
             while (members.next()) {
-                named = true;
+                namesClient = true;
                 String text = new String(
                         members.bytes(), members.start(), members.end() - members.start(), StandardCharsets.ISO_8859_1);
                 byte[] address = NetUtil.createByteArrayFromIpAddressString(text);
@@ -67,7 +67,7 @@ public final class PurgeAccess {
             }
         }
         FieldName proxied = fields.contains(FieldName.VIA) ? FieldName.VIA : FieldName.FORWARDED;
-        return fields.contains(proxied) && !named
+        return fields.contains(proxied) && !namesClient
                 ? "the request came through another proxy at " + peer.getHostAddress() + " (it has the field "
                         + proxied.text() + "), and no X-Forwarded-For names the client"
                 : null;

@@ -55,12 +55,12 @@ final class RequestFilters {
     /** Returns why a request is denied, as {@link AccessRules#denial} does; null if it is allowed. */
     @Nullable
     String denial(int ruleIndex, RequestHead request, @Nullable IpAddress peer, @Nullable IpAddress local) {
-        FilterList own = ruleIndex == AccessRules.NO_RULE ? FilterList.NONE : byRule[ruleIndex];
-        if (own.isEmpty() && general.isEmpty()) {
+        FilterList ruleFilters = ruleIndex == AccessRules.NO_RULE ? FilterList.NONE : byRule[ruleIndex];
+        if (ruleFilters.isEmpty() && general.isEmpty()) {
             return null;
         }
         IpAddress client = client(request, peer);
-        FilterVerdict verdict = own.verdict(request, client, local);
+        FilterVerdict verdict = ruleFilters.verdict(request, client, local);
         if (verdict == null) {
             verdict = general.verdict(request, client, local);
         }

@@ -12,7 +12,7 @@ final class OpenMetrics {
     private OpenMetrics() {}
 
     /**
-     * Converts lines without exemplars and without histograms. OpenMetrics names the family of a counter without
+     * Converts a text that has neither exemplars nor histograms. OpenMetrics names the family of a counter without
      * {@code _total}, and escapes quotes in descriptions.
      */
     static String of(String prometheusText) {
@@ -31,10 +31,10 @@ final class OpenMetrics {
             return line;
         }
         String head = line.substring(0, nameEnd);
-        String rest = line.substring(nameEnd);
+        String afterName = line.substring(nameEnd);
         String family =
                 head.endsWith(COUNTER_SUFFIX) ? head.substring(0, head.length() - COUNTER_SUFFIX.length()) : head;
-        return family + (isHelp ? rest.replace("\"", "\\\"") : rest);
+        return family + (isHelp ? afterName.replace("\"", "\\\"") : afterName);
     }
 
     /** Returns the length of a text without the line that ends it. */

@@ -40,9 +40,9 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
 
     private void start(ChannelHandlerContext context) {
         startContext = context;
-        Duration now = time;
+        Duration limit = time;
         deadline = context.executor()
-                .schedule(() -> context.fireUserEventTriggered(new Passed(now)), now.toNanos(), TimeUnit.NANOSECONDS);
+                .schedule(() -> context.fireUserEventTriggered(new Passed(limit)), limit.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Sets a longer time for all requests. For the request that is being received, the time begins again now. */

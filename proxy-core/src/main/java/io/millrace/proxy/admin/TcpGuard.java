@@ -95,13 +95,13 @@ final class TcpGuard {
         String authority = fields.get(HttpHeaderNames.HOST);
         boolean isOneHost =
                 authority != null && fields.getAll(HttpHeaderNames.HOST).size() == 1;
-        if (!isOneHost || (!link.isSecure() && !isKnown(host(authority)))) {
+        if (!isOneHost || (!link.isSecure() && !isPermittedHost(host(authority)))) {
             return new AdminException(
                     403, "host-refused", "the Host must be an IP address, localhost or the host name in admin.listen");
         }
         String origin = fields.get(HttpHeaderNames.ORIGIN);
-        String own = (link.isSecure() ? "https://" : "http://") + authority;
-        if (origin != null && !origin.equalsIgnoreCase(own)) {
+        String ownOrigin = (link.isSecure() ? "https://" : "http://") + authority;
+        if (origin != null && !origin.equalsIgnoreCase(ownOrigin)) {
             return new AdminException(403, "origin-refused", "requests from pages of another origin are refused");
         }
         boolean isPrivate = link.isSecure() || link.isLocal();
@@ -189,7 +189,7 @@ final class TcpGuard {
         return null;
     }
 
-    private boolean isKnown(String host) {
+    private boolean isPermittedHost(String host) {
         return NetUtil.isValidIpV4Address(host)
                 || NetUtil.isValidIpV6Address(host)
                 || host.equals("localhost")

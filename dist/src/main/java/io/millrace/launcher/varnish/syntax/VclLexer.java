@@ -36,6 +36,7 @@ final class VclLexer {
     private final SourceFile file;
     private final String text;
     private final List<Token> tokens = new ArrayList<>();
+    /** Index of the next character. */
     private int at;
     private int line = 1;
     private int lineStart;
@@ -141,6 +142,12 @@ final class VclLexer {
         tokens.add(new Token(type, value, start, at, first, column, line));
     }
 
+    /**
+     * Reads a delimited text. Returns it without its delimiters.
+     *
+     * @param before length of the opening delimiter
+     * @param after length of the closing delimiter
+     */
     private String upTo(String end, int before, int after) {
         int close = text.indexOf(end, at + before);
         if (close < 0) {
@@ -167,6 +174,7 @@ final class VclLexer {
         return value;
     }
 
+    /** Reads letters, digits, and the characters of {@code more}. */
     private String run(String more) {
         int start = at;
         while (at < text.length()

@@ -60,6 +60,7 @@ public final class VclReader {
         private final String text;
         private final List<Token> tokens;
         private final Path path;
+        /** Index of the next token. */
         private int at;
         private int depth;
 
@@ -313,7 +314,7 @@ public final class VclReader {
                 case "set", "unset", "remove", "new" -> {
                     String target = word();
                     String operator = peek().type() == VclLexer.Type.OPERATOR && !peek().is(";") ? next().text() : "";
-                    String value = rest();
+                    String value = restOfStatement();
                     String kind = first.text().equals("remove") ? "unset" : first.text();
                     statements.add(new Statement(kind, entry(first), target, operator, value, null));
                 }
@@ -323,24 +324,24 @@ public final class VclReader {
                         next();
                         action = word();
                     }
-                    String value = rest();
+                    String value = restOfStatement();
                     String arguments = value.replaceAll("^\\(|\\)*$", "").strip();
                     statements.add(new Statement("return", entry(first), action, "", arguments, null));
                 }
                 case "call" -> {
                     String name = word();
-                    rest();
+                    restOfStatement();
                     statements.add(new Statement("call", entry(first), name, "", "", null));
                 }
                 default -> {
-                    String value = rest();
+                    String value = restOfStatement();
                     statements.add(new Statement(first.text(), entry(first), "", "", value, null));
                 }
             }
         }
 
         /** Reads up to the semicolon, and returns the source before it. */
-        private String rest() throws SyntaxException {
+        private String restOfStatement() throws SyntaxException {
             int from = peek().start();
             int to = from;
             while (!peek().is(";")) {

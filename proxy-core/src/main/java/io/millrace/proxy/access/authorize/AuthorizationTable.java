@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe. No method blocks.
  */
 public final class AuthorizationTable {
-    /** Limit of remembered results of each kind; a new result replaces one with the same low bits. */
+    /** Limit of remembered results of each kind; a new result replaces one whose digest has the same low bits. */
     static final int RESULTS_MAX = 1 << 13;
 
     /** Limit of the bytes of a remembered result. */

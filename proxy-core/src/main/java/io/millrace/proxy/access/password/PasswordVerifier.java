@@ -30,7 +30,7 @@ public final class PasswordVerifier {
     /** Limit of requests that wait for a comparison. */
     static final int QUEUE_MAX = 256;
 
-    /** Limit of remembered results; a new result replaces one with the same low bits. */
+    /** Limit of remembered results; a new result replaces one whose digest has the same low bits. */
     static final int RESULTS_MAX = 1 << 13;
 
     private static final int SECRET_BYTES = 32;

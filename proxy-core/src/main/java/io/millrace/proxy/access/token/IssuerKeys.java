@@ -18,8 +18,8 @@ import org.jose4j.keys.resolvers.VerificationKeyResolver;
 /**
  * The key sets that issuers publish at a URL. They are fetched when they are needed, kept as long as their
  * Cache-Control says (without it five minutes), and for four hours more while the issuer cannot be reached. A token
- * with an unknown key causes another fetch, at most every 30 seconds. After a failed fetch the next one follows 5
- * seconds later.
+ * with an unknown key causes another fetch, at most every 30 seconds. After a failed fetch, no other fetch begins for 5
+ * seconds.
  *
  * <p>Thread-safe. {@link #resolver} does not block, but its result does.
  */

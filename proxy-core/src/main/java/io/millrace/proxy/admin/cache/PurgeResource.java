@@ -96,18 +96,18 @@ public final class PurgeResource implements AdminResource {
         String url = text(members, "url");
         List<String> tags = Json.list(members, "tags");
         String site = text(members, "site");
-        long others = members.keySet().stream()
+        long scopeMembers = members.keySet().stream()
                 .filter(name -> !OPTIONS.contains(name))
                 .count();
-        if (url != null && others == 1) {
+        if (url != null && scopeMembers == 1) {
             return new Scope(Kind.URL, null, url, soft);
         }
-        if (!tags.isEmpty() && others == (site == null ? 1 : 2)) {
+        if (!tags.isEmpty() && scopeMembers == (site == null ? 1 : 2)) {
             return new Scope(Kind.TAG, null, null, soft, tags, site);
         }
         String pattern =
                 PatternForms.expression(text(members, "where"), text(members, "regex"), text(members, "wildcard"));
-        if (pattern != null && others == 1) {
+        if (pattern != null && scopeMembers == 1) {
             return new Scope(Kind.PATTERN, null, pattern, soft);
         }
         if (url != null || members.containsKey("tags") || site != null || pattern != null) {
