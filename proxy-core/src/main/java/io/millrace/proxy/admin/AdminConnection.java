@@ -40,7 +40,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     private final AdminRoutes routes;
     private final Executor blockingCalls;
-    private final @Nullable TcpClient tcp;
+    private final @Nullable TcpLimits tcp;
     private final RequestDeadline deadline;
     private final AdminCallers callers;
     private final ChangesInProgress changes;
@@ -63,7 +63,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     AdminConnection(
             AdminRoutes routes,
             Executor blockingCalls,
-            @Nullable TcpClient tcp,
+            @Nullable TcpLimits tcp,
             RequestDeadline deadline,
             AdminCallers callers,
             ChangesInProgress changes) {
@@ -145,16 +145,16 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      */
     private @Nullable AdminException refusal(
             ChannelHandlerContext context,
-            TcpClient client,
+            TcpLimits limits,
             FullHttpRequest request,
             @Nullable AdminResource resource) {
         boolean isPublic = resource != null && resource.isPublic();
         TcpGuard.Link link = TcpGuard.Link.of(context.channel());
-        AdminException refusal = client.guard().refusal(request, isPublic, link);
+        AdminException refusal = limits.guard().refusal(request, isPublic, link);
         if (refusal != null || isPublic) {
             return refusal;
         }
-        AdminToken token = client.guard().token(request, link);
+        AdminToken token = limits.guard().token(request, link);
         callerToken = token;
         // A reload may have removed the token, or a logout ended the session, since the check.
         return token == null
@@ -199,7 +199,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      */
     private static void refuse(
             ChannelHandlerContext context,
-            TcpClient tcp,
+            TcpLimits tcp,
             AdminException refusal,
             boolean wrongToken,
             PendingReply reply) {

@@ -86,12 +86,12 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
         if (tcp != null) {
             RequestDeadline deadline = new RequestDeadline(times.unauthenticated(), true);
             TcpSlots.Slot slot = slots.enter(channel);
-            TcpClient client = new TcpClient(tcp, slot, refusals, times.wrongToken());
+            TcpLimits limits = new TcpLimits(tcp, slot, refusals, times.wrongToken());
             SslHandler tls = tcp.newTlsHandler(channel.alloc(), times.unauthenticated());
             if (tls != null) {
                 channel.pipeline().addLast(tls);
             }
-            addTo(channel, deadline, new TokenGate(tcp, slot, deadline, times.request()), client);
+            addTo(channel, deadline, new TokenGate(tcp, slot, deadline, times.request()), limits);
             return;
         }
         if (connections.incrementAndGet() > MAX_CONNECTIONS) {
@@ -104,8 +104,8 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     }
 
     private void addTo(
-            Channel channel, RequestDeadline deadline, @Nullable TokenGate gate, @Nullable TcpClient client) {
-        AdminConnection connection = new AdminConnection(routes, blockingCalls, client, deadline, callers, changes);
+            Channel channel, RequestDeadline deadline, @Nullable TokenGate gate, @Nullable TcpLimits limits) {
+        AdminConnection connection = new AdminConnection(routes, blockingCalls, limits, deadline, callers, changes);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()

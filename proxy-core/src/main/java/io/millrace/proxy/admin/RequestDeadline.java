@@ -42,7 +42,8 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
         startContext = context;
         Duration limit = time;
         deadline = context.executor()
-                .schedule(() -> context.fireUserEventTriggered(new Passed(limit)), limit.toNanos(), TimeUnit.NANOSECONDS);
+                .schedule(
+                () -> context.fireUserEventTriggered(new Passed(limit)), limit.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Sets a longer time for all requests. For the request that is being received, the time begins again now. */

@@ -40,9 +40,9 @@ public final class Dashboard {
         codes = new LoginCodes(nanoTime, () -> atLimit.accept("code-evicted"));
         sessions = new Sessions(nanoTime, () -> atLimit.accept("session-evicted"));
         leases = new Leases(listeners, codes, sessions, nanoTime, () -> atLimit.accept("dashboards-full"));
-        Runnable forgotten = () -> atLimit.accept("login-address-evicted");
+        Runnable onAddressEvicted = () -> atLimit.accept("login-address-evicted");
         login = new LoginResource(
-                access, codes, sessions, new LoginLimit(nanoTime, forgotten), new LoginLimit(nanoTime, forgotten));
+                access, codes, sessions, new LoginLimit(nanoTime, onAddressEvicted), new LoginLimit(nanoTime, onAddressEvicted));
     }
 
     /** Every resource of the dashboard. */

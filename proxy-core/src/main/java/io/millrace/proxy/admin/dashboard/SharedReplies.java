@@ -183,10 +183,10 @@ public final class SharedReplies {
         if (created != null) {
             render(source, neutral(request, hasViewerRole), created.future());
         }
-        String known = request.sender().field("if-none-match");
+        String clientTag = request.sender().field("if-none-match");
         used.future().whenComplete((reply, failure) -> {
             if (failure == null) {
-                responder.reply(replyTo(known, reply));
+                responder.reply(replyTo(clientTag, reply));
             } else {
                 responder.fail(FailureReply.exceptionOf(failure));
             }
@@ -220,14 +220,14 @@ public final class SharedReplies {
         return '"' + Secret.digest(reply.body()) + '"';
     }
 
-    private AdminReply replyTo(@Nullable String known, Rendered one) {
+    private AdminReply replyTo(@Nullable String clientTag, Rendered one) {
         AdminReply reply = one.reply();
         if (reply.status() != 200) {
             return reply;
         }
         long ageMillis = TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - one.atNanos());
         Map<String, String> fields = Map.of("ETag", one.tag(), AGE_FIELD, Long.toString(Math.max(0, ageMillis)));
-        if (!one.tag().equals(known)) {
+        if (!one.tag().equals(clientTag)) {
             return reply.with(fields);
         }
         unchanged.increment();

@@ -82,8 +82,9 @@ public final class CacheListing implements ListSource {
     }
 
     /**
-     * Returns true if lookups can find a variant: the object under the primary key is the Vary marker whose nonce is in
-     * the variant's key. After a purge of the URL, a new marker has another nonce. Called on the inventory's thread.
+     * Returns true if lookups can find a variant. The object under the primary key must be the Vary marker (an object
+     * that names the fields of a URL's variants) whose nonce is in the variant's key. After a purge of the URL, a new
+     * marker has another nonce. Called on the inventory's thread.
      *
      * @param primaryLength length of the primary key, with which the variant's key begins
      */

@@ -114,11 +114,11 @@ public final class ProxyAlarms implements AlarmSource {
                 .toList();
         List<Alarm> listed = new ArrayList<>();
         for (TlsReport.Line line : ending) {
-            long left = facts(line).expirySeconds() - now;
+            long remainingSeconds = facts(line).expirySeconds() - now;
             Alarm alarm = new Alarm(
                     AlarmKind.CERTIFICATE_EXPIRING,
                     line.names().get(0),
-                    (left <= 0 ? "expired on " : "expires on ")
+                    (remainingSeconds <= 0 ? "expired on " : "expires on ")
                             + Instant.ofEpochSecond(facts(line).expirySeconds()) + ": "
                             + line.files().certificate(),
                     -1);

@@ -88,6 +88,7 @@ final class PurgeCount implements ListVisitor {
 
     private volatile long objects;
     private volatile long bytes;
+    /** Number of keys in the inventory that the count has examined. */
     private volatile long examined;
     private volatile boolean cancelled;
     private volatile boolean countedAll;
@@ -316,6 +317,7 @@ final class PurgeCount implements ListVisitor {
         return undecided.size() < UNDECIDED_MAX;
     }
 
+    /** Returns the number of bytes before the first byte {@code stop}; {@code end} if there is none before {@code end}. */
     private static int lengthBefore(byte[] key, int end, int stop) {
         int length = 0;
         while (length < end && key[length] != stop) {

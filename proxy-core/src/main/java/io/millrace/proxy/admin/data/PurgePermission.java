@@ -119,7 +119,8 @@ final class PurgePermission {
             return sites(url, List.of(rule));
         }
         String host = rule.config().from().host();
-        // No token has a site of this name. The check therefore refuses the purge, with this name in the error.
+        // The site of a rule without a site is its host. No token has the site "every host", so the check refuses the
+        // purge of a rule without a host, with this text in the error.
         return Set.of(host == null ? "every host" : host.toLowerCase(Locale.ROOT));
     }
 

@@ -104,8 +104,8 @@ public final class TlsAdmin implements CertificatesSource {
         if (facts == null) {
             return "unusable";
         }
-        long left = facts.expirySeconds() - nowSeconds();
-        if (left <= 0) {
+        long remainingSeconds = facts.expirySeconds() - nowSeconds();
+        if (remainingSeconds <= 0) {
             return "expired";
         }
         if (line.fault() != null) {

@@ -17,7 +17,7 @@ final class CopyAudit {
     private static final Logger log = LoggerFactory.getLogger(CopyAudit.class);
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Limit of clients with a count. When a further client would exceed it, the counts of all clients are reset. */
+    /** Limit of clients with a count. Once it is reached, the next response resets the counts of all clients. */
     private static final int CLIENTS_MAX = 256;
 
     private final String verb;

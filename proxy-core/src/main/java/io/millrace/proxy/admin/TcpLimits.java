@@ -10,4 +10,4 @@ import java.time.Duration;
  * @param refusals counts refused requests
  * @param wrongTokenDelay delay of the answer to a wrong token
  */
-record TcpClient(TcpGuard guard, TcpSlots.Slot slot, TcpRefusals refusals, Duration wrongTokenDelay) {}
+record TcpLimits(TcpGuard guard, TcpSlots.Slot slot, TcpRefusals refusals, Duration wrongTokenDelay) {}
