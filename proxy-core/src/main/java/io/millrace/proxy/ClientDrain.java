@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientDrain {
     /** Drains the connections of one event loop. */
-    interface Kind {
+    interface LoopDrain {
         void drain(ConnectionSet connections, Runnable whenLast, Runnable whenEmpty);
     }
 
@@ -32,7 +32,7 @@ final class ClientDrain {
      * @param whenLast runs once, on an event loop, when no connection accepts a further request; before the returned
      *     stage completes
      */
-    static CompletionStage<Void> begin(List<ServingLoop> loops, Kind how, Runnable whenLast) {
+    static CompletionStage<Void> begin(List<ServingLoop> loops, LoopDrain how, Runnable whenLast) {
         AtomicBoolean isRun = new AtomicBoolean();
         Runnable runWhenLast = () -> {
             if (isRun.compareAndSet(false, true)) {

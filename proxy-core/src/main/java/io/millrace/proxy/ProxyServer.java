@@ -113,6 +113,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ProxyServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
+    /** Shortest time between two log lines of one kind of fault. */
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** Interval at which the machine's own addresses are read, in seconds. */
@@ -541,7 +542,7 @@ public final class ProxyServer implements AutoCloseable {
             return CompletableFuture.completedFuture(null);
         }
         stopAccepting();
-        ClientDrain.Kind how =
+        ClientDrain.LoopDrain how =
                 nanos < ConnectionSet.GRADUAL_DRAIN_MIN_NANOS ? ConnectionSet::drain : ConnectionSet::drainGradually;
         return limited(ClientDrain.begin(loops, how, whenLast), nanos);
     }

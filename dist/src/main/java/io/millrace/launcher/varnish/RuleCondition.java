@@ -255,8 +255,8 @@ final class RuleCondition {
         String normalized = left.replace("bereq.http.", "req.http.").replace("beresp.http.", "resp.http.");
         boolean request = normalized.startsWith("req.http.");
         if ((!request && !normalized.startsWith("resp.http."))
-        || changed.contains(normalized)
-        || !RuleTexts.isFieldName(name)) {
+                || changed.contains(normalized)
+                || !RuleTexts.isFieldName(name)) {
             return null;
         }
         return compared(
@@ -317,8 +317,8 @@ final class RuleCondition {
         String withoutAnyQuery = unanchored.replaceAll(ANY_QUERY, "");
         boolean ends = withoutAnyQuery.endsWith("$") && !withoutAnyQuery.endsWith("\\$");
         String inner = ends
-        ? withoutAnyQuery.substring(0, withoutAnyQuery.length() - 1)
-        : withoutAnyQuery.replaceAll("(?<!\\\\)\\.\\*$", "");
+                ? withoutAnyQuery.substring(0, withoutAnyQuery.length() - 1)
+                : withoutAnyQuery.replaceAll("(?<!\\\\)\\.\\*$", "");
         boolean permitsAnyQuery = !withoutAnyQuery.equals(unanchored);
         if (hasAlternatives(inner) && (start || ends || permitsAnyQuery)) {
             return alternatives(test, flag, body);

@@ -90,7 +90,7 @@ final class OtlpSender implements AutoCloseable {
                 return failure;
             }
             double random = ThreadLocalRandom.current().nextDouble();
-            // After the end of the queue there is one more attempt, without a pause.
+            // After the queue has been closed, one more attempt follows without a pause.
             isLast = queue.awaitClose(OtlpRetry.delayNanos(attempts, askedNanos, random));
         }
     }

@@ -24,7 +24,9 @@ final class OtlpSink implements SpanSink {
     /** Limit of full batches in the queue: 8 MiB, about 20,000 spans of hits. */
     static final int BATCHES_MAX = 16;
 
+    /** Age from which a batch that is not full is sent. */
     private static final long BATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** Shortest time between two log lines of one kind of fault. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final Logger LOG = LoggerFactory.getLogger(OtlpSink.class);

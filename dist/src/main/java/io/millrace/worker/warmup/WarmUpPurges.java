@@ -34,7 +34,10 @@ final class WarmUpPurges implements AutoCloseable {
 
     private static final int CYCLES_WITHOUT_FLEET = 8;
 
-    /** Limit of the bytes of a socket's path in Linux, less the bytes of a temporary name. */
+    /**
+     * Limit of the length of the directory's path in bytes: the limit of a socket's path in Linux, less the bytes of a
+     * slash and of the temporary name under which the socket is created.
+     */
     private static final int DIRECTORY_BYTES_MAX = 107 - 10;
 
     private static final String NAME = "warm-up";

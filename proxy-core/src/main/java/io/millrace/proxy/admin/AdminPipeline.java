@@ -31,7 +31,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int MAX_CONNECTIONS = 64;
-    /** Limit of a request line; {@code explain} needs a percent-encoded URL longer than limits.request_header. */
+    /**
+     * Limit of a request line in bytes. A request to {@code explain} contains a percent-encoded URL, which may be
+     * longer than limits.request_header permits.
+     */
     static final int MAX_LINE_BYTES = 128 << 10;
 
     static final int MAX_HEADER_BYTES = 16 << 10;

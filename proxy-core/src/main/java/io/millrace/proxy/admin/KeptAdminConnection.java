@@ -41,7 +41,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. The state is confined to one event loop.
  */
 public final class KeptAdminConnection {
-    /** Time without a request after which an idle request is sent; the server closes after 60 s without one. */
+    /**
+     * Time without a request after which a GET of the idle path is sent. The server closes a connection after 60 s
+     * without a request.
+     */
     static final Duration IDLE = Duration.ofSeconds(AdminPipeline.IDLE_SECONDS / 3);
 
     private static final int OK = 200;

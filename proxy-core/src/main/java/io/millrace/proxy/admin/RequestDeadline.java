@@ -43,7 +43,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
         Duration limit = time;
         deadline = context.executor()
                 .schedule(
-                () -> context.fireUserEventTriggered(new Passed(limit)), limit.toNanos(), TimeUnit.NANOSECONDS);
+                        () -> context.fireUserEventTriggered(new Passed(limit)), limit.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Sets a longer time for all requests. For the request that is being received, the time begins again now. */

@@ -42,7 +42,11 @@ public final class Dashboard {
         leases = new Leases(listeners, codes, sessions, nanoTime, () -> atLimit.accept("dashboards-full"));
         Runnable onAddressEvicted = () -> atLimit.accept("login-address-evicted");
         login = new LoginResource(
-                access, codes, sessions, new LoginLimit(nanoTime, onAddressEvicted), new LoginLimit(nanoTime, onAddressEvicted));
+                access,
+                codes,
+                sessions,
+                new LoginLimit(nanoTime, onAddressEvicted),
+                new LoginLimit(nanoTime, onAddressEvicted));
     }
 
     /** Every resource of the dashboard. */

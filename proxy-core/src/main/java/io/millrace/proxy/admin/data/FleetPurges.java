@@ -100,6 +100,7 @@ public final class FleetPurges implements FleetService {
         List<String> refused = new ArrayList<>();
         List<CompletableFuture<?>> all = new ArrayList<>();
         if (batch.isGap()) {
+            // Messages may be missing, and the missing purges may have covered any response.
             all.add(purgeEverything(batch.isSoftGap(), "stream").toCompletableFuture());
         }
         String instance = history().fleet().instance();

@@ -233,7 +233,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                             id,
                             ScopedPurges.client(caller),
                             Runnable::run,
-                            () -> share(change, "undo-" + id, loop, view, changed));
+                            () -> queueForFleet(change, "undo-" + id, loop, view, changed));
         });
         if (!begun) {
             throw new AdminException(
@@ -315,7 +315,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     /** Queues a change for the fleet. Completes the view when the queued change is durable. */
-    private void share(
+    private void queueForFleet(
             FleetPurge change, String localId, ServingLoop loop, CompletableFuture<PurgeView> view, PurgeView changed) {
         history().fleet().add(change, localId, loop.loop(), notQueued -> {
             if (notQueued == null) {
@@ -347,7 +347,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                             id,
                             ScopedPurges.client(caller),
                             Runnable::run,
-                            () -> share(change, "cancel-" + id, loop, view, changed));
+                            () -> queueForFleet(change, "cancel-" + id, loop, view, changed));
         });
         if (!begun) {
             throw new AdminException(409, "not-in-progress", "purge " + id + " has just ended; nothing was changed");

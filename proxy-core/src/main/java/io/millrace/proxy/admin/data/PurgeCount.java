@@ -167,14 +167,14 @@ final class PurgeCount implements ListVisitor {
         StoreKey key = undecided.get(index);
         store.open(key, Runnable::run, object -> {
             if (object != null) {
-                opened(key, object);
+                countOpened(key, object);
             }
             openUndecided(result, index + 1);
         });
     }
 
     /** Counts an object if the purge covers it; releases it. */
-    private void opened(StoreKey key, StoredObject<StoredHead> object) {
+    private void countOpened(StoreKey key, StoredObject<StoredHead> object) {
         try {
             StoredUrl url = StoredUrl.ofKey(key.bytes());
             if (pattern != null && pattern.covers(url, object.head(), object.length())) {
@@ -317,7 +317,7 @@ final class PurgeCount implements ListVisitor {
         return undecided.size() < UNDECIDED_MAX;
     }
 
-    /** Returns the number of bytes before the first byte {@code stop}; {@code end} if there is none before {@code end}. */
+    /** Returns the number of bytes before the first byte {@code stop}; {@code end} if that byte does not occur. */
     private static int lengthBefore(byte[] key, int end, int stop) {
         int length = 0;
         while (length < end && key[length] != stop) {

@@ -119,8 +119,8 @@ final class PurgePermission {
             return sites(url, List.of(rule));
         }
         String host = rule.config().from().host();
-        // The site of a rule without a site is its host. No token has the site "every host", so the check refuses the
-        // purge of a rule without a host, with this text in the error.
+        // A rule without the key "site" belongs to the site of its host. No token has the site "every host", so the
+        // check refuses the purge of a rule without a host, with this text in the error.
         return Set.of(host == null ? "every host" : host.toLowerCase(Locale.ROOT));
     }
 

@@ -74,7 +74,7 @@ final class SitesOfRules implements SiteSource {
      *
      * <p>A rule without {@code site} belongs to the site with the name of its host. The host is not added if all of
      * this is true: another rule names the site with {@code site}, the name is an IP address or has no dot, and only
-     * rules without a host map it. Requests with such a host are sent to the address of the cache.
+     * rules without a host map it. Purge clients that are configured with the address of the cache send such a host.
      */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();

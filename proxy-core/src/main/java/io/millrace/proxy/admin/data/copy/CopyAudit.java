@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 final class CopyAudit {
     private static final Logger log = LoggerFactory.getLogger(CopyAudit.class);
+    /** Shortest time between two log lines of one client. */
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Limit of clients with a count. Once it is reached, the next response resets the counts of all clients. */

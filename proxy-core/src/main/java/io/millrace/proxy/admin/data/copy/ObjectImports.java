@@ -179,7 +179,7 @@ public final class ObjectImports implements CopyTarget {
 
     @Override
     public CompletionStage<Progress> add(String id, long position, byte[] content) {
-        return with(id, (upload, reply) -> {
+        return runStep(id, (upload, reply) -> {
             if (position != upload.position || content.length > upload.length - position) {
                 close(id, upload);
                 upload.writer.abort();
@@ -202,7 +202,7 @@ public final class ObjectImports implements CopyTarget {
 
     @Override
     public CompletionStage<Progress> end(String id, byte[] sha256) {
-        return with(id, (upload, reply) -> {
+        return runStep(id, (upload, reply) -> {
             close(id, upload);
             String refusal = "";
             if (upload.position != upload.length) {
@@ -264,7 +264,7 @@ public final class ObjectImports implements CopyTarget {
         void run(Upload upload, CompletableFuture<Progress> reply);
     }
 
-    private CompletionStage<Progress> with(String id, Step step) {
+    private CompletionStage<Progress> runStep(String id, Step step) {
         CompletableFuture<Progress> reply = new CompletableFuture<>();
         servingLoop().loop().execute(() -> {
             Upload upload = uploads.get(id);
