@@ -100,12 +100,12 @@ final class DescriptorExchange {
 
         @Override
         public void channelActive(ChannelHandlerContext context) {
-            ChannelFuture last = context.newSucceededFuture();
+            ChannelFuture lastWrite = context.newSucceededFuture();
             for (int descriptor : descriptors) {
-                last = context.write(new FileDescriptor(descriptor));
+                lastWrite = context.write(new FileDescriptor(descriptor));
             }
             context.flush();
-            last.addListener(ChannelFutureListener.CLOSE);
+            lastWrite.addListener(ChannelFutureListener.CLOSE);
         }
 
         @Override

@@ -275,14 +275,14 @@ final class Worker implements ControlLink.Listener {
 
     private static Map<String, List<Integer>> byAddress(List<ListenerSockets> listeners, List<FileDescriptor> sockets) {
         Map<String, List<Integer>> byAddress = new LinkedHashMap<>();
-        int next = 0;
+        int nextSocket = 0;
         for (ListenerSockets listener : listeners) {
             if (sockets.isEmpty()) {
                 break;
             }
             List<Integer> numbers = new ArrayList<>();
             for (int i = 0; i < listener.count(); i++) {
-                numbers.add(sockets.get(next++).intValue());
+                numbers.add(sockets.get(nextSocket++).intValue());
             }
             byAddress.put(listener.address(), List.copyOf(numbers));
         }

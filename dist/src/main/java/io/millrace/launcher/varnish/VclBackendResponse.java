@@ -465,8 +465,8 @@ final class VclBackendResponse extends Walker {
             each.notMapped("the time must be a constant");
             return;
         }
-        DraftNode known = state.workspace().draft().root().find("cache.force_stale_while_revalidate");
-        if (!around.isEmpty() && known != null) {
+        DraftNode earlierSetting = state.workspace().draft().root().find("cache.force_stale_while_revalidate");
+        if (!around.isEmpty() && earlierSetting != null) {
             each.notMapped("all responses have the same time, from an earlier line");
             return;
         }

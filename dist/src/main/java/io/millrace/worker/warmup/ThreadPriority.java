@@ -48,8 +48,8 @@ public final class ThreadPriority {
     static void lowerOwn() {
         try {
             // The target of the link has the format PID/task/TID.
-            Path own = Files.readSymbolicLink(Path.of("/proc/thread-self"));
-            lower(List.of(String.valueOf(own.getFileName())), LOW_NICE);
+            Path ownTask = Files.readSymbolicLink(Path.of("/proc/thread-self"));
+            lower(List.of(String.valueOf(ownTask.getFileName())), LOW_NICE);
         } catch (IOException | UnsupportedOperationException e) {
             LOG.debug("the priority of a thread cannot be lowered: {}", e.toString());
         }

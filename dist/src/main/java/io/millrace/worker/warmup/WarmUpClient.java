@@ -149,12 +149,12 @@ final class WarmUpClient {
     }
 
     private void skip(InputStream in, int length) throws IOException {
-        int left = length;
+        int remainingBytes = length;
         while (true) {
-            int available = Math.min(left, end - start);
+            int available = Math.min(remainingBytes, end - start);
             start += available;
-            left -= available;
-            if (left == 0) {
+            remainingBytes -= available;
+            if (remainingBytes == 0) {
                 return;
             }
             start = 0;

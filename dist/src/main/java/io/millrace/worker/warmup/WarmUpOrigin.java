@@ -196,8 +196,8 @@ final class WarmUpOrigin implements AutoCloseable {
             return;
         }
         out.write(start);
-        for (int left = size; left > 0; left -= CHUNK) {
-            int length = Math.min(left, CHUNK);
+        for (int remainingBytes = size; remainingBytes > 0; remainingBytes -= CHUNK) {
+            int length = Math.min(remainingBytes, CHUNK);
             out.write((Integer.toHexString(length) + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
             out.write(CONTENT, 0, length);
             out.write("\r\n".getBytes(StandardCharsets.ISO_8859_1));

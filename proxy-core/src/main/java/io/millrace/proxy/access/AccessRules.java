@@ -223,23 +223,23 @@ public final class AccessRules {
         for (ForwardedField field : forwardedFields) {
             FieldName name = nameOf(field);
             boolean namesHost = field == ForwardedField.X_FORWARDED_HOST || field == ForwardedField.FORWARDED;
-            String before = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;
+            String receivedValue = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;
             switch (field) {
-                case X_FORWARDED_FOR -> addToList(name, before, client.forwardedText(), to);
-                case X_FORWARDED_PROTO -> to.add(name, before == null ? target.scheme() : before);
+                case X_FORWARDED_FOR -> addToList(name, receivedValue, client.forwardedText(), to);
+                case X_FORWARDED_PROTO -> to.add(name, receivedValue == null ? target.scheme() : receivedValue);
                 case X_FORWARDED_HOST -> {
-                    if (before != null || target.hostBytes().length > 0) {
-                        to.add(name, before == null ? target.authority() : before);
+                    if (receivedValue != null || target.hostBytes().length > 0) {
+                        to.add(name, receivedValue == null ? target.authority() : receivedValue);
                     }
                 }
-                case FORWARDED -> addToList(name, before, forwarded(client.forwardedText(), target), to);
-                case CLIENT_IP -> to.add(name, before == null ? client.forwardedText() : before);
+                case FORWARDED -> addToList(name, receivedValue, forwarded(client.forwardedText(), target), to);
+                case CLIENT_IP -> to.add(name, receivedValue == null ? client.forwardedText() : receivedValue);
             }
         }
     }
 
-    private static void addToList(FieldName name, @Nullable String before, String last, FieldSection.Builder to) {
-        to.add(name, before == null ? last : before + ", " + last);
+    private static void addToList(FieldName name, @Nullable String list, String last, FieldSection.Builder to) {
+        to.add(name, list == null ? last : list + ", " + last);
     }
 
     /**

@@ -207,8 +207,8 @@ public final class SignedUrl {
             int before = query.lastIndexOf('&', start - 2) + 1;
             int equals = query.indexOf('=', before);
             String name = equals < 0 || equals >= start ? "" : query.substring(before, equals);
-            boolean known = !name.isEmpty() && (" " + names + " ").contains(" " + name + " ");
-            if (!known || values.putIfAbsent(name, query.substring(equals + 1, start - 1)) != null) {
+            boolean isSignatureParameter = !name.isEmpty() && (" " + names + " ").contains(" " + name + " ");
+            if (!isSignatureParameter || values.putIfAbsent(name, query.substring(equals + 1, start - 1)) != null) {
                 break;
             }
             start = before;

@@ -112,7 +112,7 @@ final class VclLexer {
 
     private void token() {
         int start = at;
-        int first = line;
+        int firstLine = line;
         int column = at - lineStart + 1;
         char c = text.charAt(at);
         Type type;
@@ -139,7 +139,7 @@ final class VclLexer {
             type = Type.OPERATOR;
             value = operator();
         }
-        tokens.add(new Token(type, value, start, at, first, column, line));
+        tokens.add(new Token(type, value, start, at, firstLine, column, line));
     }
 
     /**

@@ -116,14 +116,14 @@ public final class PurgeResource implements AdminResource {
         String prefix = text(members, "prefix");
         String host = text(members, "host");
         String group = text(members, "group");
-        String all = text(members, "scope");
-        if ("all".equals(all) && prefix == null && host == null && group == null) {
+        String scopeText = text(members, "scope");
+        if ("all".equals(scopeText) && prefix == null && host == null && group == null) {
             return new Scope(Kind.ALL, null, null, soft);
         }
-        if (all == null && prefix != null && host == null && group == null) {
+        if (scopeText == null && prefix != null && host == null && group == null) {
             return new Scope(Kind.PREFIX, null, prefix, soft);
         }
-        if (all == null && prefix == null && host != null) {
+        if (scopeText == null && prefix == null && host != null) {
             return group == null ? new Scope(Kind.HOST, host, null, soft) : new Scope(Kind.GROUP, host, group, soft);
         }
         throw new AdminException(400, "bad-request", NEEDED);

@@ -85,9 +85,9 @@ final class DashboardFiles {
     }
 
     private Contents contents() {
-        Contents known = contents;
-        if (known != null) {
-            return known;
+        Contents loaded = contents;
+        if (loaded != null) {
+            return loaded;
         }
         lock.lock();
         try {
@@ -163,11 +163,11 @@ final class DashboardFiles {
     /** Returns a file, or a 304 if the client has it. Returns null if this version has no file with this name. */
     @Nullable
     AdminReply file(String version, String name, RequestSender client) {
-        Contents known = contents();
-        return version.equals(known.version())
+        Contents loaded = contents();
+        return version.equals(loaded.version())
                         && !name.equals(INDEX)
-                        && known.files().containsKey(name)
-                ? reply(known, name, client)
+                        && loaded.files().containsKey(name)
+                ? reply(loaded, name, client)
                 : null;
     }
 

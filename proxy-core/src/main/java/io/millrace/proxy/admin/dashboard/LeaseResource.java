@@ -79,8 +79,8 @@ final class LeaseResource implements AdminResource {
         if (lease == null) {
             throw new AdminException(400, "bad-request", "the member 'lease' is needed");
         }
-        boolean known = action == Action.RENEW ? leases.renew(lease) : leases.close(lease);
-        if (!known) {
+        boolean hasLease = action == Action.RENEW ? leases.renew(lease) : leases.close(lease);
+        if (!hasLease) {
             throw new AdminException(
                     409,
                     "lease-ended",

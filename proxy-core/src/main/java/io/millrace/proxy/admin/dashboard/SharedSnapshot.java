@@ -34,7 +34,7 @@ final class SharedSnapshot implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) {
-        AdminRequest asked = new AdminRequest(
+        AdminRequest sourceRequest = new AdminRequest(
                 "GET",
                 source.path(),
                 source.path(),
@@ -43,6 +43,6 @@ final class SharedSnapshot implements AdminResource {
                 request.caller(),
                 request.fields(),
                 request.sender());
-        replies.answer(source, asked, responder);
+        replies.answer(source, sourceRequest, responder);
     }
 }

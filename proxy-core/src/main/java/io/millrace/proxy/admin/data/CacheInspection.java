@@ -223,9 +223,9 @@ public final class CacheInspection implements LookupSource {
         long seconds = lifetimeSeconds(inquiry, head);
         String source = head.lifetimeSource().text();
         if (head.isPurgedSoftly()) {
-            long before = effective == null ? -1 : Freshness.secondsByFields(head, effective.settings());
+            long secondsBefore = effective == null ? -1 : Freshness.secondsByFields(head, effective.settings());
             return "lifetime ended after " + seconds + " s by a soft purge by pattern"
-                    + (before < 0 ? "" : " (it was " + before + " s by " + source + ")");
+                    + (secondsBefore < 0 ? "" : " (it was " + secondsBefore + " s by " + source + ")");
         }
         if (effective != null && effective.settings().lifetimes().isForced(head)) {
             source = effective.text();

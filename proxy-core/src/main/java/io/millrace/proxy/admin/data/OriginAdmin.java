@@ -171,16 +171,16 @@ public final class OriginAdmin implements OriginControl {
     }
 
     private AdminException unknown(String origin) {
-        List<String> known = new ArrayList<>();
+        List<String> configured = new ArrayList<>();
         for (OriginGroup group : groups.all()) {
             group.hosts()
                     .forEach(
-                            host -> known.add(group.name() + "/" + host.origin().authority()));
+                            host -> configured.add(group.name() + "/" + host.origin().authority()));
         }
         return new AdminException(
                 400,
                 "unknown-origin",
-                origin + " is not a group of origins or a host of a group, configured are " + known);
+                origin + " is not a group of origins or a host of a group, configured are " + configured);
     }
 
     /** Selects the hosts of an answer. */

@@ -58,12 +58,12 @@ public final class ProxyAlarms implements AlarmSource {
 
     private void addGroups(List<Alarm> alarms) {
         long nowMillis = proxy.shared().clock().millis();
-        int found = 0;
+        int groupsDown = 0;
         for (OriginGroup group : proxy.shared().groups().all()) {
             List<OriginHost> hosts = group.hosts();
             boolean isDown = !hosts.isEmpty()
                     && hosts.stream().noneMatch(host -> host.health().isUp(nowMillis));
-            if (isDown && found++ < Alarm.OF_A_KIND_MAX) {
+            if (isDown && groupsDown++ < Alarm.OF_A_KIND_MAX) {
                 alarms.add(new Alarm(AlarmKind.ORIGIN_GROUP_DOWN, group.name(), reason(hosts, nowMillis), -1));
             }
         }

@@ -127,9 +127,9 @@ public final class StorageAdmin implements StorageControl, CurveSource {
     }
 
     private AdminException unknown(String path) {
-        List<String> known = store.statistics().volumes().stream()
+        List<String> configured = store.statistics().volumes().stream()
                 .map(volume -> volume.path().toString())
                 .toList();
-        return new AdminException(400, "unknown-path", path + " is not a storage path, configured are " + known);
+        return new AdminException(400, "unknown-path", path + " is not a storage path, configured are " + configured);
     }
 }
