@@ -29,6 +29,7 @@ final class StoreChangeSender implements Successor {
     private final AtomicLong lastNumber = new AtomicLong();
     /** Difference between the numbers of consecutive changes: 1 for the successor, -1 for the predecessor. */
     private final int step;
+
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
 
     private StoreChangeSender(Link link, int step) {

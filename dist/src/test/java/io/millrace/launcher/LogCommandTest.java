@@ -183,7 +183,7 @@ class LogCommandTest {
         assertEquals(ExitCode.FAILED, cat());
         assertEquals(
                 List.of(
-                        "millrace: --format: binary is not text",
+                        "millrace: --format: 'binary' cannot be printed; expected squid, combined, common, json or a template",
                         "millrace: --format: 'nonsense' at character 1 is not a log field",
                         "millrace: --where: position 1:1: unknown field 'stauts'",
                         "millrace: --follow needs one log that is not compressed",

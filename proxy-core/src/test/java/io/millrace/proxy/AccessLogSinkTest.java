@@ -316,7 +316,9 @@ class AccessLogSinkTest {
     void aTargetThatNoExtensionHasIsRefusedAtTheStart() {
         TestExtension other = new TestExtension();
         IOException refused = assertThrows(IOException.class, () -> start(other, log("a").build()));
-        assertEquals("log.access: a: no extension test with AccessLogSink; such extensions: []", refused.getMessage());
+        assertEquals(
+                "log.access: a: no extension named test implements AccessLogSink; extensions that implement it: []",
+                refused.getMessage());
         assertTrue(other.isClosed());
     }
 

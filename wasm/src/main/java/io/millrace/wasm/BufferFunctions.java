@@ -84,7 +84,9 @@ final class BufferFunctions {
         if (!body.hasRoom(start, size, args[4] & 0xffff_ffffL)) {
             guest.shared()
                     .log()
-                    .once("body growth", "a module writes more content than twice what it has got, plus 1 MiB");
+                    .once(
+                            "body growth",
+                            "a module's change of content was refused: the limit is twice the received content plus 1 MiB");
             return Status.INTERNAL_FAILURE;
         }
         return body.replace(start, size, guest.memory().bytes(args[3], args[4]));

@@ -78,7 +78,7 @@ final class CalloutFunctions {
         List<String> fields = Pairs.decode(guest.memory().bytes(args[2], args[3]));
         int bytesMax = guest.shared().settings().callouts().bodyBytesMax();
         if (fields == null) {
-            return invalid(guest, "its fields do not have the form of the ABI");
+            return invalid(guest, "its list of fields is not encoded as the Proxy-Wasm ABI requires");
         }
         if ((args[5] & 0xffff_ffffL) > bytesMax) {
             return invalid(guest, "its content has more bytes than the limit of " + bytesMax + " (key callout_body)");

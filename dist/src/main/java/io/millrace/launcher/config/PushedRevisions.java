@@ -76,8 +76,8 @@ public final class PushedRevisions implements ConfigTargets {
     @Override
     public CompletionStage<List<String>> apply(long revision, @Nullable Pushed pushed) {
         if (!canApply.getAsBoolean()) {
-            return CompletableFuture.failedFuture(
-                    new IOException("a new worker replaces the worker of an earlier launcher"));
+            return CompletableFuture.failedFuture(new IOException(
+                    "the worker of an earlier launcher is being replaced; the revision is applied afterwards"));
         }
         return changes.runSerially(() -> {
             Pushed present = running.reader().pushed();

@@ -129,7 +129,7 @@ final class ConfigSharing {
             state.config.problem("");
         } catch (IOException | FleetException e) {
             if (!hasFailed) {
-                LOG.warn("fleet {}: the configuration of the fleet: {}", present.name(), e.getMessage());
+                LOG.warn("fleet {}: the shared configuration cannot be read: {}", present.name(), e.getMessage());
             }
             hasFailed = true;
             failedAtNanos = now;

@@ -74,6 +74,7 @@ final class FleetSession {
     private static final int BATCH_MESSAGES = 256;
     /** Limit of the bytes of these messages; a single message may be longer. */
     private static final int BATCH_BYTES = 48 << 10;
+
     private static final Logger LOG = LoggerFactory.getLogger(FleetSession.class);
 
     private final FleetConfig settings;
@@ -269,7 +270,8 @@ final class FleetSession {
             Outcome lastOutcome = worker.position();
             position = lastOutcome == null ? null : lastOutcome.position();
             positionKnown = true;
-            state.figures.lastApplied.set(lastOutcome == null ? 0 : lastOutcome.position().sequence());
+            state.figures.lastApplied.set(
+                    lastOutcome == null ? 0 : lastOutcome.position().sequence());
         }
         long connection = link.connections();
         StreamState stream = link.state();

@@ -39,6 +39,7 @@ final class RingMembers {
     private final Map<String, Long> counts = new ConcurrentSkipListMap<>();
     /** The nodes of the latest round; before the first round, the nodes in the file. */
     private FleetMembers lastMembers;
+
     private String fleet = "";
     private boolean isWritten;
     /** The worker that has read the file since its last change; empty for none. */

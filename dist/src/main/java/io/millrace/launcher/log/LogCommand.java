@@ -185,7 +185,9 @@ public final class LogCommand implements Runnable {
             } catch (LogTemplateException e) {
                 throw new LaunchException("--format: " + e.getMessage(), ExitCode.USAGE);
             }
-            throw new LaunchException("--format: binary is not text", ExitCode.USAGE);
+            throw new LaunchException(
+                    "--format: 'binary' cannot be printed; expected squid, combined, common, json or a template",
+                    ExitCode.USAGE);
         }
 
         private @Nullable Expression<LoggedFacts> filter() throws LaunchException {

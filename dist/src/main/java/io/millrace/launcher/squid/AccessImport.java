@@ -225,7 +225,10 @@ final class AccessImport {
             first.note("the importer uses the list for " + line.entry().place());
             return true;
         }
-        if (isSingleDeny && first != null && first.type().equals("dst") && !names.get(0).startsWith("!")) {
+        if (isSingleDeny
+                && first != null
+                && first.type().equals("dst")
+                && !names.get(0).startsWith("!")) {
             return translateDestinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {

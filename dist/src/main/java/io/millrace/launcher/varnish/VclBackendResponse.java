@@ -435,7 +435,7 @@ final class VclBackendResponse extends Walker {
     private void translateStatus(Statement each, Match match, String time) {
         List<String> all = match.codes();
         if (time.equals("0")) {
-            each.note("errors without a lifetime are not stored");
+            each.note("error responses without an explicit lifetime are not stored by default");
             return;
         }
         if (all.isEmpty()) {
@@ -502,7 +502,7 @@ final class VclBackendResponse extends Walker {
             } else if (match.isUnsafe()) {
                 each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {
-                each.note("errors without a lifetime are not stored");
+                each.note("error responses without an explicit lifetime are not stored by default");
             } else if (!match.isUrl() || !state.rule(match, "action", "never_cache", each.markHandled())) {
                 each.notMapped("responses are excluded by URL and host only");
             }

@@ -207,7 +207,7 @@ final class VclRecv extends Walker {
         if (("PURGE".equals(method) || "BAN".equals(method)) && !match.clients().isEmpty()) {
             Test test = match.clients().get(0);
             if (!test.operator().equals("!~") || !allowPurges(each, test)) {
-                each.notMapped("purge.allow takes addresses and ranges, without exceptions by !");
+                each.notMapped("purge.allow has only addresses and ranges; entries with ! have no equivalent");
             }
         } else if ("PURGE".equals(method) || "BAN".equals(method)) {
             each.note("Millrace answers purges itself");
@@ -220,7 +220,8 @@ final class VclRecv extends Walker {
                 && match.hosts().isEmpty()) {
             Test test = match.clients().get(0);
             if (!state.deny(test.right(), test.operator().equals("~"), each.markHandled())) {
-                each.notMapped("the clients are not refused: no list of addresses has this name");
+                each.notMapped(
+                        "no acl with addresses has this name, so no filter was written and these clients are not refused");
             } else if (!match.unknown().isEmpty()) {
                 each.notMapped(String.format(UNKNOWN, match.unknown()) + "; all these clients are refused");
             }

@@ -61,7 +61,9 @@ final class OtlpSender implements AutoCloseable {
         }
         if (failure != null) {
             counts.failed(batch.spans());
-            report("the collector of traces took no spans", batch.spans() + " spans: " + failure);
+            report(
+                    "the collector of traces did not accept spans, and they are lost",
+                    batch.spans() + " spans: " + failure);
         }
         queue.reuse(batch);
     }

@@ -24,6 +24,7 @@ final class ProtoBuffer {
             MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     /** The highest bits of eight bytes. The bit is set in characters that need two bytes in UTF-8. */
     private static final long HIGH_BITS = 0x8080808080808080L;
+
     private static final int VARINT_LOW = 0x7f;
     private static final int VARINT_MORE = 0x80;
     private static final int VARINT_SHIFT = 7;

@@ -80,7 +80,7 @@ final class WarmUpPurges implements AutoCloseable {
             apply(batch(urls));
             answered.incrementAndGet();
         } catch (IOException e) {
-            LOG.debug("the warm-up does without purges from now on", e);
+            LOG.debug("a purge of the warm-up failed, so the warm-up sends no more purges", e);
             close();
         }
     }

@@ -61,7 +61,7 @@ public final class OriginFaults {
                     + Instant.ofEpochMilli(clockMillis.getAsLong()) + ": renew the certificate, or set the clock";
         }
         if (message.contains("certification path") || message.contains("certificate chain")) {
-            return "name the authority of the certificate in origin.tls.ca_file";
+            return "add the issuer's certificate to the file in origin.tls.ca_file";
         }
         return "see origin.tls for the name, the authorities and the version";
     }

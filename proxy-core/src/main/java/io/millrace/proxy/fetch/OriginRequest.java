@@ -298,7 +298,7 @@ public final class OriginRequest {
             }
             if (name.isEmpty() || name.equals("CONNECT")) {
                 throw new IllegalArgumentException(
-                        "method: actual=\"" + name + "\", expected one that has an ordinary response");
+                        "method: actual=\"" + name + "\", expected a method other than CONNECT");
             }
             methodName = name;
             return this;

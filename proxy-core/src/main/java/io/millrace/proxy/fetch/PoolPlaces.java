@@ -147,7 +147,9 @@ final class PoolPlaces implements ConnectionTotal.Member {
         try {
             pool.eventLoop().execute(this::granted);
         } catch (RejectedExecutionException e) {
-            log.debug("{}: a place goes on to another event loop, since this event loop has ended", pool.origin());
+            log.debug(
+                    "{}: a connection place is released for other event loops, because this event loop has ended",
+                    pool.origin());
             if (total != null) {
                 total.release(1);
             }
@@ -166,7 +168,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
             pool.eventLoop().execute(pool::yieldPlace);
         } catch (RejectedExecutionException e) {
             log.debug(
-                    "{}: no connection is closed for another event loop, since this event loop has ended",
+                    "{}: no idle connection can be closed for another event loop, because this event loop has ended",
                     pool.origin());
         }
     }

@@ -72,7 +72,7 @@ public final class GeoFiles {
         private void report(String failure) {
             if (!failure.equals(lastLogged)) {
                 lastLogged = failure;
-                log.error("{}; the file is opened again within 10 s", failure);
+                log.error("{}; the next attempt to open the file follows within 10 s", failure);
             }
         }
     }

@@ -180,7 +180,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /** Copies an incomplete frame to a buffer of its size, because receive buffers are large. Takes ownership. */
     private void keep(ByteBuf in) {
         if (in.isReadable() && !closing) {
-            incompleteFrame = alloc().buffer(in.readableBytes() + Frames.HEADER_BYTES).writeBytes(in);
+            incompleteFrame =
+                    alloc().buffer(in.readableBytes() + Frames.HEADER_BYTES).writeBytes(in);
         }
         in.release();
     }

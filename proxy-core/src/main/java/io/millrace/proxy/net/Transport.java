@@ -83,7 +83,8 @@ public enum Transport {
      */
     public ServerChannel adoptServerChannel(int descriptor, boolean unix) {
         if (this != EPOLL) {
-            throw new UnsupportedOperationException("transport nio cannot adopt listening sockets; it binds by itself");
+            throw new UnsupportedOperationException(
+                    "worker.transport: nio cannot take over listening sockets of another process; use epoll");
         }
         return unix ? new EpollServerDomainSocketChannel(descriptor, true) : new EpollServerSocketChannel(descriptor);
     }

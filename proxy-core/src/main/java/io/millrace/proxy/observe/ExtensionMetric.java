@@ -92,7 +92,7 @@ public enum ExtensionMetric implements Metric {
             "millrace_authorize_decisions_total",
             Kind.COUNTER,
             "decisions",
-            "Decisions of the authorisation servers that authorize names, by their result. If failed rises, look at"
+            "Decisions of the authorisation servers in the setting authorize, by result. If failed rises, look at"
                     + " the server and at authorize.timeout.",
             "result"),
     DICTIONARY_REQUESTS(

@@ -12,7 +12,7 @@ public enum StorageMetric implements Metric {
             "millrace_cache_bytes",
             Kind.GAUGE,
             "bytes",
-            "Bytes in use in a tier of the cache; full is the normal state.",
+            "Bytes in use in a tier of the cache; a full tier is normal.",
             "tier",
             "volume"),
     CACHE_BYTES_MAX(

@@ -93,7 +93,9 @@ public record FleetMembers(List<Member> all) {
         boolean includesSelf = group.ringMode() == RingMode.PEERING_RING;
         for (Member member : all) {
             boolean isHost = member.tier().equals(tier) && (includesSelf || !member.self());
-            if (isHost && hosts.size() < HOSTS_MAX && authorities.add(member.address().authority())) {
+            if (isHost
+                    && hosts.size() < HOSTS_MAX
+                    && authorities.add(member.address().authority())) {
                 hosts.add(new Host(member.address(), 1, false, member.self(), null));
             }
         }

@@ -117,7 +117,7 @@ public final class OverloadGauge {
         if (!inOverload && windowsOver >= WINDOWS_TO_BEGIN) {
             inOverload = true;
             lastHighNanos = nowNanos;
-            log.warn("{}: overload began, stored responses are used longer: {}", rule, exceeded);
+            log.warn("{}: overload began: {}; stale responses are used longer until it ends", rule, exceeded);
         } else if (inOverload) {
             if (exceeded(latency, errors, cpuShare, CALM_SHARE) != null) {
                 lastHighNanos = nowNanos;

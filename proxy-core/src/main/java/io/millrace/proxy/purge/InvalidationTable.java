@@ -533,7 +533,9 @@ public final class InvalidationTable implements Invalidations {
             patterns = patterns.with(PurgedPattern.parse(text, entry.isSoft()).at(stamp, stamp >>> STAMP_BITS));
             return entry;
         } catch (ExpressionException e) {
-            log.error("the journal has a purge with an unknown expression, so everything counts as purged: {}", text);
+            log.error(
+                    "this version cannot parse the expression of a purge in the journal, so all stored responses count as purged: {}",
+                    text);
             return put(InvalidationEntry.of(InvalidationKind.ALL, entry.isSoft(), stamp, 0));
         }
     }

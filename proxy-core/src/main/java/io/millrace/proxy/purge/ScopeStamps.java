@@ -442,11 +442,9 @@ final class ScopeStamps {
         add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
         for (boolean softly : new boolean[] {false, true}) {
             hosts.forEach(
-                    softly,
-                    (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, stamp, hash)));
+                    softly, (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, stamp, hash)));
             urls.forEach(
-                    softly,
-                    (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, stamp, hash)));
+                    softly, (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, stamp, hash)));
             groups.forEach(
                     softly,
                     (hash, stamp) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, stamp, hash)));

@@ -33,7 +33,7 @@ public final class DrainRequest {
     /** Restores the request of the previous worker from the file. */
     public void restore() {
         if (mark != null && Files.exists(mark)) {
-            log.warn("draining, because the previous worker was draining by command;"
+            log.warn("draining, because the drain that an operator has commanded is still in force;"
                     + " millctl server drain --undo ends the drain");
             apply(true);
         }

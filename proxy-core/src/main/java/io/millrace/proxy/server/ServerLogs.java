@@ -92,8 +92,8 @@ public final class ServerLogs implements AutoCloseable {
         for (LogOutputConfig log : config.log().accessLogs()) {
             if (log.destination() instanceof LogDestination.ToExtension to
                     && !extensions.sinks().contains(to.name())) {
-                throw new IOException("log.access: " + log.name() + ": no extension " + to.name()
-                        + " with AccessLogSink; such extensions: " + extensions.sinks());
+                throw new IOException("log.access: " + log.name() + ": no extension named " + to.name()
+                        + " implements AccessLogSink; extensions that implement it: " + extensions.sinks());
             }
         }
     }

@@ -83,7 +83,7 @@ final class TicketKeySource {
             TicketKeys read = TicketKeys.parse(Files.readAllBytes(path));
             fromFile = true;
             use(read);
-            log.info("TLS: {} session ticket keys from {}", read.size(), path);
+            log.info("TLS: loaded {} session ticket keys from {}", read.size(), path);
         } catch (IOException | IllegalArgumentException e) {
             log.error(
                     "TLS: tls.ticket_keys_file: {}: {}; the keys loaded before stay in use",

@@ -161,8 +161,14 @@ public final class RecordsImport {
                 RecordNotes.explain(rec.name(), rec.value(), rec.entry());
             }
         }
-        state.draft().setDefault("cache.heuristic_without_last_modified", "true", "what it always does");
-        state.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
+        state.draft()
+                .setDefault(
+                        "cache.heuristic_without_last_modified",
+                        "true",
+                        "it has no such setting and always behaves so");
+        state.draft()
+                .setDefault(
+                        "cache.guessed_lifetime_with_cookies", "all", "it has no such setting and always behaves so");
         state.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
         state.draft().setDefault("cache.leak_guard", "warn", "it has no leak guard");
         for (RecordTable.Mapping mapping : RecordTable.all()) {

@@ -272,7 +272,7 @@ public final class StorageImport {
             boolean isUsed = hosts.containsKey(volume.id) || usedByRules.contains(volume.id);
             if (!isUsed) {
                 volume.entry.note(
-                        "no host and no rule uses this volume exclusively, so its space is part of the shared rest");
+                        "no host and no rule uses this volume exclusively, so its space is part of the space that all other hosts share");
                 continue;
             }
             if (isWhole(volume)) {

@@ -193,7 +193,8 @@ public final class ConfigFollower {
             return POLL_MILLIS;
         }
         long newest = members.newest();
-        boolean isBehind = newest > (currentHead == null ? 0 : currentHead.current().revision());
+        boolean isBehind =
+                newest > (currentHead == null ? 0 : currentHead.current().revision());
         if (isBehind && newest != polledFor) {
             return POLL_QUICK_MILLIS;
         }
@@ -292,8 +293,8 @@ public final class ConfigFollower {
         if (last != null && last.revision() == revision && !isSame) {
             throw older(forThisNode);
         }
-        boolean isInForce =
-                isSame && (targets.revision() == revision || !forThisNode.statement().hasContent());
+        boolean isInForce = isSame
+                && (targets.revision() == revision || !forThisNode.statement().hasContent());
         if (isInForce || (kept.rejected() == revision && !mustRetry)) {
             mustRetry = false;
             delayReason = "";
@@ -393,8 +394,8 @@ public final class ConfigFollower {
         Applying running = applying;
         SignedRevision last = kept.applied();
         long inForce = targets.revision();
-        long newest =
-                Math.max(kept.highest(), currentHead == null ? 0 : currentHead.current().revision());
+        long newest = Math.max(
+                kept.highest(), currentHead == null ? 0 : currentHead.current().revision());
         NodeConfigState next;
         if (running != null) {
             next = new NodeConfigState(inForce, newest, NodeConfigState.PENDING, "is being applied");
@@ -489,7 +490,11 @@ public final class ConfigFollower {
             polledAt = LONG_AGO;
             return;
         }
-        LOG.info("fleet {}: revision {} {}", fleet, statement.revision(), failure == null ? "passed" : failure);
+        LOG.info(
+                "fleet {}: the canary of revision {} {}",
+                fleet,
+                statement.revision(),
+                failure == null ? "passed" : "failed: " + failure);
         if (failure != null) {
             recordFailure(currentHead, failure);
         }

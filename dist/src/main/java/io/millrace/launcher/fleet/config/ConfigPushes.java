@@ -79,6 +79,7 @@ public final class ConfigPushes implements FleetConfigSource {
 
     /** Number of parts of this upload that have arrived. */
     private int parts;
+
     private ByteArrayOutputStream upload = new ByteArrayOutputStream();
 
     /** @param wakeUp makes this node read the head of the configuration */
@@ -220,7 +221,9 @@ public final class ConfigPushes implements FleetConfigSource {
             }
             if (!uploaded.equals(content) || part != parts) {
                 throw new AdminException(
-                        409, "other-upload", "part " + part + " does not follow; another push may be in progress");
+                        409,
+                        "other-upload",
+                        "part " + part + " is not the next part of this upload; another push may be in progress");
             }
             if (upload.size() + bytes.length > ConfigDocument.LENGTH_MAX) {
                 throw new AdminException(

@@ -74,7 +74,9 @@ public final class KeptRevision {
         } catch (AdminException | RefusedRevisionException | IOException e) {
             String why = e instanceof AdminException refused ? refused.message() : e.getMessage();
             throw new IOException(
-                    file + " is damaged: " + why + "; after its deletion the node accepts any signed revision", e);
+                    file + " is damaged: " + why
+                            + "; if you delete it, the node accepts any signed revision, also an older one",
+                    e);
         }
     }
 

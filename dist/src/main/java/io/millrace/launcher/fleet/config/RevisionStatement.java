@@ -131,14 +131,15 @@ public record RevisionStatement(
                 values.get(8));
         read.check();
         if (!read.text().equals(text)) {
-            throw malformed("it is not in its normal form");
+            throw malformed("it differs from the text that Millrace writes for the same values");
         }
         return read;
     }
 
     private void check() throws RefusedRevisionException {
         if (revision < 1 || restores >= revision) {
-            throw malformed("the revision is " + revision + " and restores " + restores);
+            throw malformed("the revision must be at least 1 and higher than the one that it restores: revision="
+                    + revision + ", restores=" + restores);
         }
         if (hasContent() && !HASH.matcher(content).matches()) {
             throw malformed("the content is no SHA-256 hash");

@@ -37,6 +37,7 @@ final class RevisionStore {
     private static final int PARTS_MAX = 64;
     /** Prefixes of the keys of revisions and of contents. */
     private static final String REVISION = "revision.";
+
     private static final String CONTENT = "content.";
 
     private final ConfigStore store;
@@ -198,7 +199,8 @@ final class RevisionStore {
             store.delete(REVISION + first.signed().revision());
             oldContents.add(first.signed().statement().content());
         }
-        history.values().forEach(kept -> oldContents.remove(kept.signed().statement().content()));
+        history.values()
+                .forEach(kept -> oldContents.remove(kept.signed().statement().content()));
         head.revisions().forEach(signed -> oldContents.remove(signed.statement().content()));
         // The entry of a content is deleted before its parts, so that a push does not take it for complete.
         for (String key : new TreeSet<>(store.keys())) {

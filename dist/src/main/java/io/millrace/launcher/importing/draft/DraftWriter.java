@@ -152,7 +152,8 @@ public final class DraftWriter {
         if (!literal.equals(Printable.text(literal))) {
             return escaped(literal);
         }
-        return PLAIN.matcher(literal).matches() && !WORD_OF_YAML.matcher(literal).matches()
+        return PLAIN.matcher(literal).matches()
+                        && !WORD_OF_YAML.matcher(literal).matches()
                 ? literal
                 : "'" + literal.replace("'", "''") + "'";
     }

@@ -92,7 +92,7 @@ public final class CacheConditions {
                         clientsMayDemand = true;
                         each.markHandled().matchesDefaultOf("cache.ignore_client_no_cache");
                     } else {
-                        new Bypass(scope, rule, bases, prefix, each).translateVariable(variable, 0);
+                        new Bypass(scope, rule, bases, prefix, each).translateVariable(variable);
                     }
                 }
             }
@@ -119,7 +119,7 @@ public final class CacheConditions {
             this.source = source;
         }
 
-        void translateVariable(String text, int depth) {
+        void translateVariable(String text) {
             String name = text.startsWith("$") ? text.substring(1) : text;
             if (text.isEmpty()) {
                 source.markHandled();
@@ -142,7 +142,7 @@ public final class CacheConditions {
                 source.note("connections that switch their protocol do not use the cache");
             } else if (name.equals("upstream_http_set_cookie") || name.equals("sent_http_set_cookie")) {
                 source.note("responses with cookies and without a lifetime of their own are validated at every use");
-            } else if (!definedVariable(name, depth)) {
+            } else if (!definedVariable(name)) {
                 source.notMapped("the importer has no condition for '" + text + "'; write a rule with bypass");
             }
         }
@@ -179,7 +179,7 @@ public final class CacheConditions {
          * Translates a variable that {@code set}, {@code if} or {@code map} defines. Returns false if it is not
          * defined.
          */
-        private boolean definedVariable(String name, int depth) {
+        private boolean definedVariable(String name) {
             boolean found = false;
             for (Directive each : scope.everywhere("if")) {
                 for (Directive set : each.children("set")) {
@@ -192,7 +192,7 @@ public final class CacheConditions {
                 }
             }
             for (Directive map : http.own("map")) {
-                if (map.arg(1).equals("$" + name) && depth < 4) {
+                if (map.arg(1).equals("$" + name)) {
                     found = true;
                     source.note("requests that meet the conditions of the variable bypass the cache");
                     map.note("the variable is used by " + source.entry().place());

@@ -38,6 +38,7 @@ final class VclLexer {
     private final List<Token> tokens = new ArrayList<>();
     /** Index of the next character. */
     private int at;
+
     private int line = 1;
     private int lineStart;
 

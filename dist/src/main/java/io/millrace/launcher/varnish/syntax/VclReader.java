@@ -62,6 +62,7 @@ public final class VclReader {
         private final Path path;
         /** Index of the next token. */
         private int at;
+
         private int depth;
 
         FileParser(SourceFile file, String text, List<Token> tokens, Path path) {

@@ -174,13 +174,13 @@ public final class OriginAdmin implements OriginControl {
         List<String> configured = new ArrayList<>();
         for (OriginGroup group : groups.all()) {
             group.hosts()
-                    .forEach(
-                            host -> configured.add(group.name() + "/" + host.origin().authority()));
+                    .forEach(host ->
+                            configured.add(group.name() + "/" + host.origin().authority()));
         }
         return new AdminException(
                 400,
                 "unknown-origin",
-                origin + " is not a group of origins or a host of a group, configured are " + configured);
+                origin + " is not a group of origins or a host of a group; configured hosts: " + configured);
     }
 
     /** Selects the hosts of an answer. */

@@ -90,6 +90,7 @@ final class PurgeCount implements ListVisitor {
     private volatile long bytes;
     /** Number of keys in the inventory that the count has examined. */
     private volatile long examined;
+
     private volatile boolean cancelled;
     private volatile boolean countedAll;
     private volatile @Nullable String obstacle;

@@ -130,6 +130,7 @@ public final class StorageAdmin implements StorageControl, CurveSource {
         List<String> configured = store.statistics().volumes().stream()
                 .map(volume -> volume.path().toString())
                 .toList();
-        return new AdminException(400, "unknown-path", path + " is not a storage path, configured are " + configured);
+        return new AdminException(
+                400, "unknown-path", path + " is not a storage path; configured storage paths: " + configured);
     }
 }

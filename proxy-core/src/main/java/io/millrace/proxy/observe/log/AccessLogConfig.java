@@ -28,8 +28,8 @@ public record AccessLogConfig(
     /** Checks the limits of rotation and ring size, and that a binary log has a file. */
     public AccessLogConfig {
         if (rotateBytes < 0 || rotateInterval.isNegative() || rotateKeep < 0) {
-            throw new IllegalArgumentException(
-                    "rotation: size=" + rotateBytes + ", interval=" + rotateInterval + ", keep=" + rotateKeep);
+            throw new IllegalArgumentException("rotation values must not be negative: size=" + rotateBytes
+                    + ", interval=" + rotateInterval + ", keep=" + rotateKeep);
         }
         if (file == null && format.isBinary()) {
             throw new IllegalArgumentException("a binary log needs a file");

@@ -253,7 +253,9 @@ public final class FleetOutbox implements AutoCloseable {
         writer.shutdown();
         try {
             if (!writer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                log.warn("purges are not queued for the fleet yet: waiting={}", waitingCount.get());
+                log.warn(
+                        "at shutdown, purges wait for the fleet's queue and may not reach other nodes: waiting={}",
+                        waitingCount.get());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

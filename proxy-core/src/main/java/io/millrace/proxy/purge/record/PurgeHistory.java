@@ -350,7 +350,9 @@ public final class PurgeHistory implements AutoCloseable {
         thread.shutdown();
         try {
             if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                log.warn("records of purges are not written yet: waiting={}", waitingCount.get());
+                log.warn(
+                        "at shutdown, records of purges are not written and may be lost: waiting={}",
+                        waitingCount.get());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -87,7 +87,7 @@ final class OcspResponseVerifier {
         }
         DerReader bytes = response.enter(DerReader.explicit(0)).enter(DerReader.SEQUENCE);
         if (!bytes.identifier().equals(BASIC)) {
-            throw new OcspFault(Kind.MALFORMED, "the answer is not of the basic type");
+            throw new OcspFault(Kind.MALFORMED, "the answer is not a BasicOCSPResponse, the only supported type");
         }
         DerReader basic = bytes.enter(DerReader.OCTET_STRING).enter(DerReader.SEQUENCE);
         byte[] signed = basic.whole(DerReader.SEQUENCE);

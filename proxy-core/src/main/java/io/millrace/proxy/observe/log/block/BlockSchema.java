@@ -30,7 +30,7 @@ public final class BlockSchema {
         Set<String> names = new HashSet<>();
         columns.forEach(column -> names.add(column.name()));
         if (columns.isEmpty() || columns.size() > COLUMNS_MAX || names.size() < columns.size()) {
-            throw new IllegalArgumentException("columns: " + columns);
+            throw new IllegalArgumentException("a schema needs 1 to 64 columns with different names: " + columns);
         }
         this.columns = List.copyOf(columns);
         payload = payload(columns);

@@ -17,7 +17,8 @@ public record Column(String name, ColumnType type, boolean isGrouped) {
         boolean valid =
                 !name.isEmpty() && name.length() <= NAME_MAX && name.chars().allMatch(c -> c >= ' ' && c <= '~');
         if (!valid) {
-            throw new IllegalArgumentException("name of a column: " + name);
+            throw new IllegalArgumentException(
+                    "the name of a column must be 1 to " + NAME_MAX + " printable ASCII characters: " + name);
         }
         if (isGrouped && type == ColumnType.TIME) {
             throw new IllegalArgumentException("a column of times cannot be grouped: " + name);
