@@ -220,11 +220,11 @@ final class ObjectOpening<H> {
      */
     @Nullable
     StoreObject<H> loadForRam(StoreKey key) {
-        boolean wanted = !changes.isClosed()
+        boolean mayLoad = !changes.isClosed()
                 && !changes.isSuspended()
                 && !ram.contains(key.hashLow(), key.bytes())
                 && budget.reserve(MemoryBudget.Part.READING, admittedBytes);
-        if (!wanted) {
+        if (!mayLoad) {
             return null;
         }
         try {
@@ -297,8 +297,8 @@ final class ObjectOpening<H> {
             }
             // Since the lookup, a new head may have been appended, and the segment of the old head may have been
             // reclaimed.
-            long now = volume.find(key.hashHigh(), key.hashLow());
-            location = now == location ? Location.NONE : now;
+            long currentLocation = volume.find(key.hashHigh(), key.hashLow());
+            location = currentLocation == location ? Location.NONE : currentLocation;
         }
         return null;
     }

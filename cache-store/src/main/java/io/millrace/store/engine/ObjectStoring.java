@@ -72,7 +72,7 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
         private final H head;
         /** The volume that receives the object; set before the write is queued. */
         private @Nullable Volume volume;
-        /** Bytes that wait for the volume: the body, and the heap of the head. */
+        /** Bytes counted in the volume's queue: the body, and the heap memory of the decoded head. */
         private long bytes;
 
         Whole(ObjectChanges<H> changes, FillTarget target, ResidentObject<H> object, H head) {

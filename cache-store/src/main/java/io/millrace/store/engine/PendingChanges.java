@@ -184,7 +184,10 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** Returns true if the queue of the volume's thread has no space for a further object. The limit is in bytes. */
+    /**
+     * Returns true if the queue of the volume's thread has no space for a further object. The limit is twice the number
+     * of queued bytes at which writers already have to wait.
+     */
     boolean isFull(Volume volume) {
         return volume.queuedBytes() > 2 * writeQueueBytesMax;
     }

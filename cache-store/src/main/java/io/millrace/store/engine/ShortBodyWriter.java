@@ -67,9 +67,9 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
             throw new IllegalStateException("the writer has ended: " + target.key());
         }
         writer = factory.fill(target, place);
-        H known = head;
-        if (known != null) {
-            writer.head(known, length);
+        H knownHead = head;
+        if (knownHead != null) {
+            writer.head(knownHead, length);
         }
         ByteBuf content = body;
         body = null;
@@ -168,8 +168,8 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
 
     /** Returns the bytes of the body, the encoded head and the key. */
     private int capacity() {
-        H known = head;
-        int headLength = known == null ? 0 : changes.encodedHeads().length(known, length);
+        H knownHead = head;
+        int headLength = knownHead == null ? 0 : changes.encodedHeads().length(knownHead, length);
         return length + headLength + (headLength == 0 ? 0 : target.key().length());
     }
 
@@ -201,12 +201,12 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
             return;
         }
         ended = true;
-        H known = head;
+        H knownHead = head;
         int written = body == null ? 0 : body.writerIndex();
-        boolean whole = known != null && finalLength == length && written == length;
+        boolean whole = knownHead != null && finalLength == length && written == length;
         boolean stored = false;
         try {
-            stored = known != null && whole && !isFailed() && store(known);
+            stored = knownHead != null && whole && !isFailed() && store(knownHead);
         } finally {
             if (stored) {
                 changes.counters().writesCompleted.increment();
@@ -218,13 +218,13 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    private boolean store(H known) {
+    private boolean store(H knownHead) {
         ByteBuf content = body == null ? bufferOfEmptyBody() : body;
         body = content;
-        ResidentObject<H> object = changes.encodedHeads().object(target.key(), known, content, place);
+        ResidentObject<H> object = changes.encodedHeads().object(target.key(), knownHead, content, place);
         body = null;
         try {
-            return changes.publishResident(target, object, known);
+            return changes.publishResident(target, object, knownHead);
         } finally {
             object.release();
         }

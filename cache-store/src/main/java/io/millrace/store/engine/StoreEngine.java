@@ -335,12 +335,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
             return;
         }
         PendingChange<H> change = changes.pending(key);
-        StoreObject<H> known = change == null ? decoded(ram.get(key.hashLow(), key.bytes())) : changes.retained(change);
+        StoreObject<H> inMemory =
+                change == null ? decoded(ram.get(key.hashLow(), key.bytes())) : changes.retained(change);
         if (change != null) {
             volumes.recordRequest(key);
         }
-        if (known != null || (change != null && change.object() == null)) {
-            Replies.opened(replyOn, reply, known);
+        if (inMemory != null || (change != null && change.object() == null)) {
+            Replies.opened(replyOn, reply, inMemory);
         } else {
             opening.start(key, replyOn, reply);
         }

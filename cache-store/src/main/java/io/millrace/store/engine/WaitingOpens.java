@@ -50,12 +50,12 @@ final class WaitingOpens {
      * @param changesAtBegin value of {@link #indexChanges()} when the lookup began
      */
     boolean add(long deadlineNanos, long changesAtBegin, Runnable retry, Runnable giveUp) {
-        long left = deadlineNanos - System.nanoTime();
+        long remainingNanos = deadlineNanos - System.nanoTime();
         Waiter waiter = new Waiter(retry, giveUp);
         boolean isOutdated;
         lock.lock();
         try {
-            if (closed || left <= 0 || waiters.size() >= WAITING_MAX) {
+            if (closed || remainingNanos <= 0 || waiters.size() >= WAITING_MAX) {
                 return false;
             }
             isOutdated = indexChanges.get() != changesAtBegin;
@@ -69,7 +69,7 @@ final class WaitingOpens {
             retry.run();
             return true;
         }
-        if (!timer.after(left, () -> expire(waiter))) {
+        if (!timer.after(remainingNanos, () -> expire(waiter))) {
             expire(waiter);
         }
         return true;
@@ -109,12 +109,13 @@ final class WaitingOpens {
         }
     }
 
-    private List<Waiter> takeAll(boolean last) {
+    /** Removes and returns all waiting lookups. With {@code andClose}, no more are accepted. */
+    private List<Waiter> takeAll(boolean andClose) {
         lock.lock();
         try {
             List<Waiter> taken = waiters;
             waiters = new ArrayList<>();
-            closed |= last;
+            closed |= andClose;
             return taken;
         } finally {
             lock.unlock();

@@ -71,6 +71,7 @@ final class WriterFactory<H> {
         long bytesMax;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
             blockBytes = config.blockBytes();
+            // The writer accepts no body.
             bytesMax = -1;
         } else if (volume == null) {
             bytesMax = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
@@ -96,8 +97,9 @@ final class WriterFactory<H> {
     }
 
     private long bodyBytesMax(Volume volume, int blockBytes) {
-        long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
-        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
+        // The head record contains a bitmap of the blocks, whose length limits the number of blocks.
+        long mappableBytes = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
+        return Math.min(mappableBytes, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
     }
 
     /** Creates a writer of the missing blocks of an object. */

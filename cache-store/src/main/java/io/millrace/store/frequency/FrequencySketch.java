@@ -171,8 +171,8 @@ public final class FrequencySketch {
     }
 
     /**
-     * Begins to halve the counters, as {@link #age} does; {@link #halve} continues. Not before an earlier pass has ended:
-     * see {@link #isHalving}. Confined to the same thread.
+     * Begins to halve the counters, as {@link #age} does; {@link #halve} continues. Call only after an earlier pass has
+     * ended; see {@link #isHalving}. Confined to the same thread.
      */
     public void beginHalving() {
         longsToHalve = length;

@@ -97,11 +97,15 @@ final class Eviction {
         }
     }
 
+    /**
+     * Returns the rank of an entry. The entry with the lowest rank is evicted. A negative age means that the segment
+     * of the record was reclaimed.
+     */
     private long rank(long meta, long age) {
         if (age < 0) {
             return 0;
         }
-        boolean block = (meta & SlotTable.FLAG_BLOCK) != 0;
-        return !block && (meta & 0xFFFF_FFFFL) < nowSeconds ? 1 : 2 + SlotTable.hits(meta);
+        boolean isBlock = (meta & SlotTable.FLAG_BLOCK) != 0;
+        return !isBlock && (meta & 0xFFFF_FFFFL) < nowSeconds ? 1 : 2 + SlotTable.hits(meta);
     }
 }

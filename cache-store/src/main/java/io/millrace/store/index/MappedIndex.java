@@ -256,8 +256,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Masks the records of the hash without a tombstone in the log. Otherwise like {@link #putTombstone}, but never
-     * fails: if the table is full, it removes the entry, and the rebuild adds no further entries.
+     * Hides the records of the hash like {@link #putTombstone}, although the log contains no tombstone. Never fails: if
+     * the table is full, it removes the entry, and the rebuild adds no further entries.
      */
     public void maskRecords(long hashHigh, long hashLow) {
         try {

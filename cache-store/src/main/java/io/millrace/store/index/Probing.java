@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
  * Linear probing over a {@link SlotTable}.
  *
  * <p>An entry stays in its slot until it is removed. A removal leaves a deletion mark only if the removed entry
- * displaced a later one, or if a search for such an entry ends at {@link #MARK_SCAN_SLOTS_MAX} slots. Otherwise its
- * slot and the marks before it become empty again. Therefore probe sequences stay short while a full store replaces old
+ * displaced a later one, or if a scan of {@link #MARK_SCAN_SLOTS_MAX} slots could not exclude this. Otherwise its slot
+ * and the marks before it become empty again. Therefore probe sequences stay short while a full store replaces old
  * entries by new ones.
  *
  * <p>{@link #find}, {@link #slot} and {@link #isMissUnreliable} may be called from any thread. The other methods are

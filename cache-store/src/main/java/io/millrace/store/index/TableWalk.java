@@ -10,6 +10,7 @@ import java.util.Map;
  * <p>Confined to the volume's writer thread.
  */
 final class TableWalk {
+    /** True if the scan removes tombstones; false if it removes entries of reclaimed segments. */
     private final boolean tombstones;
     /**
      * Reclaimed segments: maps each segment number to the low byte of the tag that the segment had before it was

@@ -100,10 +100,10 @@ public record InventoryEntry(
      * entry.
      */
     public static int length(ByteBuffer in, int at) {
-        int left = in.limit() - at;
-        int length = left < FIXED_BYTES ? 0 : in.getInt(at);
+        int remaining = in.limit() - at;
+        int length = remaining < FIXED_BYTES ? 0 : in.getInt(at);
         return length >= FIXED_BYTES
-                        && length <= left
+                        && length <= remaining
                         && in.getInt(at + 48) >= 0
                         && in.getInt(at + 48) <= length - FIXED_BYTES
                 ? length

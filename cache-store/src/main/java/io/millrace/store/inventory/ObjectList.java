@@ -35,7 +35,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one thread, except {@link #entries} and {@link #bytes}.
  */
 public final class ObjectList {
-    /** Value of {@link #coveredTo} if the list covers all records of a sealed segment. */
+    /**
+     * Value of {@link #coveredTo} if the list covers all records of a sealed segment (a segment that gets no more
+     * records).
+     */
     public static final long ALL = Long.MAX_VALUE;
     /**
      * Value of {@link #coveredTo} if the list has an entry for each record of a sealed segment that the index had as the
@@ -117,7 +120,8 @@ public final class ObjectList {
     }
 
     /**
-     * Opens the list of a segment; it is empty if there is no file. Blocks after a damaged one are cut off.
+     * Opens the list of a segment; it is empty if there is no file. A damaged block and all blocks after it are cut
+     * off.
      *
      * @param directory the directory of the lists
      * @param sequence sequence number of the segment

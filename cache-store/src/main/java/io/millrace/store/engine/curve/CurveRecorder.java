@@ -111,16 +111,17 @@ public final class CurveRecorder {
     /** One simulation. Confined to its thread. */
     private final class Run implements Runnable {
         private final MissRatioCurve curve;
-        private final long lostBefore = feed.lost();
+        /** Sampled requests that the feed had lost before this simulation, because its queue was full. */
+        private final long lostAtStart = feed.lost();
         private final long sinceMillis = System.currentTimeMillis();
-        private final long requestsBefore = requests();
-        private long requests = requestsBefore;
-        private long hitsBefore = hits.getAsLong();
+        private final long requestsAtStart = requests();
+        private long requestsAtLastDrain = requestsAtStart;
+        private long hitsAtLastDrain = hits.getAsLong();
         /** Requests and hits of the RAM tier; old ones count less. */
         private double recentRequests;
 
         private double recentHits;
-        private long lost = lostBefore;
+        private long lostAtLastDrain = lostAtStart;
         private int drains;
 
         Run(MissRatioCurve curve) {
@@ -132,7 +133,7 @@ public final class CurveRecorder {
         }
 
         private long lost() {
-            return feed.lost() - lostBefore;
+            return feed.lost() - lostAtStart;
         }
 
         @Override
@@ -151,18 +152,19 @@ public final class CurveRecorder {
             long lostNow = feed.lost();
             long requestsNow = requests();
             boolean isFull = feed.drain(REQUESTS_PER_DRAIN, curve::request) == REQUESTS_PER_DRAIN;
-            if (isFull || lostNow != lost) {
+            if (isFull || lostNow != lostAtLastDrain) {
+                // The number of requests since the last drain cannot correct the counts, because samples are missing.
                 curve.expectNothing();
                 curve.reduceLoad();
             } else {
-                curve.expect(requestsNow - requests);
+                curve.expect(requestsNow - requestsAtLastDrain);
             }
             long hitsNow = hits.getAsLong();
-            recentRequests += requestsNow - requests;
-            recentHits += hitsNow - hitsBefore;
-            hitsBefore = hitsNow;
-            requests = requestsNow;
-            lost = lostNow;
+            recentRequests += requestsNow - requestsAtLastDrain;
+            recentHits += hitsNow - hitsAtLastDrain;
+            hitsAtLastDrain = hitsNow;
+            requestsAtLastDrain = requestsNow;
+            lostAtLastDrain = lostNow;
             feed.sampleBelow(curve.threshold());
             drains++;
             if (drains % DRAINS_PER_REPORT == 0) {
@@ -183,7 +185,7 @@ public final class CurveRecorder {
             return new StoreStatistics.HitRatioCurve(
                     CurveStage.valueOf(estimate.stage().name()),
                     sinceMillis,
-                    requests - requestsBefore,
+                    requestsAtLastDrain - requestsAtStart,
                     recentRequests <= 0 ? 0 : Math.min(1, recentHits / recentRequests),
                     ram.evictsByRecency(),
                     estimate.ramBytes(),

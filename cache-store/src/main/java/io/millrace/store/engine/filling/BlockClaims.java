@@ -63,7 +63,7 @@ final class BlockClaims {
         return until;
     }
 
-    /** Returns the first claimed block after {@code block}, or {@code limit}. */
+    /** Returns the first block after {@code block} at which a claim begins, but at most {@code limit}. */
     int nextClaimed(int block, int limit) {
         int next = limit;
         for (int i = 0; i < claims.size(); i++) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe: the caller holds the lock of the body. Owns the buffers of the blocks in RAM.
  */
 final class BodyBlocks {
+    /** Capacity of the first buffer of a body whose length is unknown. The buffer grows with the content. */
     private static final int FIRST_BUFFER_BYTES = 4096;
     /**
      * Maximum length of a body that is copied to a larger buffer, with space for the encoded head (the bytes of the
@@ -95,8 +96,8 @@ final class BodyBlocks {
      * @param length length of the body; -1 if unknown, so that no block is the last
      */
     int blockLength(int block, long length) {
-        long rest = length < 0 ? Long.MAX_VALUE : length - (long) block * blockBytes;
-        return (int) Math.max(0, Math.min(blockBytes, rest));
+        long bytesToBodyEnd = length < 0 ? Long.MAX_VALUE : length - (long) block * blockBytes;
+        return (int) Math.max(0, Math.min(blockBytes, bytesToBodyEnd));
     }
 
     /** Returns the number of bytes of a block that are present. */
@@ -112,9 +113,9 @@ final class BodyBlocks {
     boolean covers(long length) {
         int blocks = (int) blocksIn(length);
         for (int block = firstNotOnDisk(0); block < blocks; block++) {
-            int wanted = (int) Math.min(blockBytes, length - (long) block * blockBytes);
+            int expected = (int) Math.min(blockBytes, length - (long) block * blockBytes);
             OpenBlock open = find(block);
-            if (open == null ? !isOnDisk(block) : open.covered != wanted) {
+            if (open == null ? !isOnDisk(block) : open.covered != expected) {
                 return false;
             }
         }
@@ -252,8 +253,8 @@ final class BodyBlocks {
             return allocator.directBuffer(Math.max(1, tail));
         }
         int capacity = open.buffer.capacity();
-        int rest = capacity - bodyLength - tail;
-        boolean fits = rest >= 0 ? rest <= capacity / UNUSED_DIVISOR : bodyLength > COPIED_BYTES_MAX;
+        int unusedBytes = capacity - bodyLength - tail;
+        boolean fits = unusedBytes >= 0 ? unusedBytes <= capacity / UNUSED_DIVISOR : bodyLength > COPIED_BYTES_MAX;
         ByteBuf fitting = fits ? null : allocator.tryDirectBuffer(bodyLength + tail);
         if (fitting != null) {
             return fitting.writeBytes(open.buffer, 0, bodyLength);
@@ -272,12 +273,12 @@ final class BodyBlocks {
 
     /** Marks the block as missing; returns true if it was whole before. */
     boolean markMissing(int number) {
-        boolean known = isWhole(number);
+        boolean wasWhole = isWhole(number);
         takeOut(number);
         if (onDisk != null) {
             onDisk.remove(number);
         }
-        return known;
+        return wasWhole;
     }
 
     private void takeOut(int number) {
@@ -323,8 +324,8 @@ final class BodyBlocks {
             return null;
         }
         int from = (int) (position % blockBytes);
-        int wanted = Math.min(count, open.coverage.coveredUntil(from) - from);
-        return wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
+        int available = Math.min(count, open.coverage.coveredUntil(from) - from);
+        return available <= 0 ? null : open.buffer.retainedSlice(from, available);
     }
 
     /**
@@ -338,7 +339,9 @@ final class BodyBlocks {
             return null;
         }
         int from = (int) (position % blockBytes);
-        int wanted = Math.min(count, blockLength(block, length) - from);
-        return wanted <= 0 ? null : new DiskBlock(block, onDisk.location(block), onDisk.tag(block), from, wanted);
+        int readBytes = Math.min(count, blockLength(block, length) - from);
+        return readBytes <= 0
+                ? null
+                : new DiskBlock(block, onDisk.location(block), onDisk.tag(block), from, readBytes);
     }
 }

@@ -65,13 +65,13 @@ final class BodyReaders {
 
     /** Implements {@link StoredObject#onRange}. */
     void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
-        boolean sane = position >= 0 && count >= 0;
-        long end = sane && count <= Long.MAX_VALUE - position ? position + count : Long.MAX_VALUE;
-        Waiter waiter = new Waiter(sane ? position : -1, end, replyOn, reply);
+        boolean isValid = position >= 0 && count >= 0;
+        long end = isValid && count <= Long.MAX_VALUE - position ? position + count : Long.MAX_VALUE;
+        Waiter waiter = new Waiter(isValid ? position : -1, end, replyOn, reply);
         boolean waits;
         lock.lock();
         try {
-            if (sane) {
+            if (isValid) {
                 blocks.sample(position, blocksEnd(end));
             }
             waits = waiters.add(waiter);
@@ -140,12 +140,12 @@ final class BodyReaders {
      */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
         ByteBuf found = null;
-        DiskBlock wanted = null;
+        DiskBlock diskBlock = null;
         lock.lock();
         try {
             if (position >= 0 && count > 0 && position / blockBytes < Integer.MAX_VALUE && !body.isAborted()) {
                 int most = Math.min(count, StoredObject.READ_LENGTH_MAX);
-                wanted = blocks.onDisk(position, most, body.length());
+                diskBlock = blocks.onDisk(position, most, body.length());
                 found = blocks.inRam(position, most);
             }
         } finally {
@@ -153,8 +153,8 @@ final class BodyReaders {
         }
         if (found != null) {
             Replies.content(replyOn, reply, found);
-        } else if (wanted != null && onDisk != null) {
-            new BlockReading(body, this, onDisk, wanted, headLocation, replyOn, reply).start(pool);
+        } else if (diskBlock != null && onDisk != null) {
+            new BlockReading(body, this, onDisk, diskBlock, headLocation, replyOn, reply).start(pool);
         } else {
             Replies.failed(replyOn, reply, new IOException("read at " + position + ": no bytes are stored"));
         }
@@ -165,14 +165,14 @@ final class BodyReaders {
      * location for it now.
      */
     void markLost(BlockMap map, DiskBlock read) {
-        boolean same;
+        boolean isSameLocation;
         lock.lock();
         try {
-            same = map.location(read.number()) == read.location();
+            isSameLocation = map.location(read.number()) == read.location();
         } finally {
             lock.unlock();
         }
-        if (same) {
+        if (isSameLocation) {
             body.markMissing(read.number());
         }
     }

@@ -44,9 +44,9 @@ public final class BodyRegister<H> {
      * {@code onDisk}. The caller releases the body. Takes ownership of the map and its pins.
      */
     public FillingBody<H> open(StoreKey key, long objectId, BlockMap onDisk, long length) {
-        FillingBody<H> result = bodies.compute(objectId, (id, others) -> {
-            if (others != null && others.isUsable(onDisk.volume()) && others.tryRetain()) {
-                return others;
+        FillingBody<H> result = bodies.compute(objectId, (id, existing) -> {
+            if (existing != null && existing.isUsable(onDisk.volume()) && existing.tryRetain()) {
+                return existing;
             }
             FillRegister.Ticket ticket = fills.begin(key, objectId);
             ticket.markStored();

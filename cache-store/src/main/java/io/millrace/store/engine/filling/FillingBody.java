@@ -164,16 +164,16 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Sets the length of the body. Returns false if it contradicts the known length or the content. */
-    public boolean setLength(long known) {
+    public boolean setLength(long newLength) {
         lock.lock();
         try {
-            if (length >= 0 || known < 0) {
-                return length == known;
+            if (length >= 0 || newLength < 0) {
+                return length == newLength;
             }
-            if (known < blocks.endOfPresentBytes()) {
+            if (newLength < blocks.endOfPresentBytes()) {
                 return false;
             }
-            length = known;
+            length = newLength;
             return true;
         } finally {
             lock.unlock();

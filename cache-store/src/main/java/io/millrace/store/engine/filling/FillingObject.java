@@ -47,11 +47,11 @@ public final class FillingObject<H> extends CountedObject<H> {
 
     @Override
     public H head() {
-        H known = head != null ? head : body.firstHead();
-        if (known == null) {
+        H result = head != null ? head : body.firstHead();
+        if (result == null) {
             throw new IllegalStateException("the writer has no head yet");
         }
-        return known;
+        return result;
     }
 
     @Override

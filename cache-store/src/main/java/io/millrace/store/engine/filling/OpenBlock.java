@@ -97,8 +97,8 @@ final class OpenBlock {
         if (needed <= capacity) {
             return true;
         }
-        int wanted = Math.max(needed, Math.min(blockBytes, capacity * 2));
-        ByteBuf larger = allocator.tryDirectBuffer(wanted);
+        int newCapacity = Math.max(needed, Math.min(blockBytes, capacity * 2));
+        ByteBuf larger = allocator.tryDirectBuffer(newCapacity);
         if (larger == null) {
             return false;
         }

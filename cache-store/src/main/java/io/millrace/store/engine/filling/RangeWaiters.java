@@ -73,13 +73,13 @@ final class RangeWaiters {
             return List.of();
         }
         List<Waiter> done = new ArrayList<>();
-        List<Waiter> left = new ArrayList<>();
+        List<Waiter> stillWaiting = new ArrayList<>();
         for (Waiter waiter : waiting) {
             RangeState state = check.check(waiter);
             waiter.readable = state == RangeState.READABLE;
-            (state == RangeState.EXPECTED ? left : done).add(waiter);
+            (state == RangeState.EXPECTED ? stillWaiting : done).add(waiter);
         }
-        waiting = left;
+        waiting = stillWaiting;
         return done;
     }
 }

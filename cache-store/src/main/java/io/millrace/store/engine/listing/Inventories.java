@@ -293,7 +293,10 @@ public final class Inventories<H> {
         }
     }
 
-    /** Returns true at an interval, so that few entries are not written as many small blocks during a listing. */
+    /**
+     * Returns true once per interval, or if the recent entries of a volume need much memory. More frequent writes
+     * during a listing would produce many small blocks.
+     */
     private boolean isDrainDue() {
         long now = System.nanoTime();
         boolean due = now - drainAt >= 0;
@@ -333,6 +336,10 @@ public final class Inventories<H> {
         return true;
     }
 
+    /**
+     * Works on the incomplete inventories if the interval since the last work is over. Returns true if work may
+     * remain.
+     */
     private boolean work() {
         long now = System.nanoTime();
         boolean more = nextWork - now > 0;

@@ -24,6 +24,7 @@ final class InventoryListing<H> {
     private final ListCallback reply;
     private final ListScan.NewestEnd end = new ListScan.NewestEnd();
     private ListCursor cursor;
+    /** False if objects may be missing from the result. */
     private boolean whole = true;
     private @Nullable String obstacle;
 

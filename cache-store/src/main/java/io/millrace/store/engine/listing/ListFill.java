@@ -31,7 +31,8 @@ final class ListFill {
     private final Describer describer;
     private final ByteArrayOutputStream pending = new ByteArrayOutputStream();
     private int pendingCount;
-    private int next;
+    /** Index in {@link #records} of the record to examine next. */
+    private int nextRecord;
     /** The last error of a record that could not be read. */
     private @Nullable IOException unreadable;
 
@@ -103,15 +104,15 @@ final class ListFill {
      * @throws IOException if the list cannot be written, or, at the end, if a record could not be read
      */
     boolean step(int recordsMax) throws IOException {
-        int left = recordsMax;
-        int end = Math.min(records.size(), next + EXAMINED_MAX);
-        while (left > 0 && next < end) {
-            left -= describeOrSkip(records.entry(next++)) ? 1 : 0;
+        int recordsLeft = recordsMax;
+        int end = Math.min(records.size(), nextRecord + EXAMINED_MAX);
+        while (recordsLeft > 0 && nextRecord < end) {
+            recordsLeft -= describeOrSkip(records.entry(nextRecord++)) ? 1 : 0;
             if (pending.size() >= BLOCK_BYTES) {
                 write();
             }
         }
-        if (next < records.size()) {
+        if (nextRecord < records.size()) {
             return false;
         }
         if (pending.size() > 0) {
@@ -146,15 +147,17 @@ final class ListFill {
                 || described.get(unit(record.offset()))) {
             return false;
         }
-        long now = volume.find(record.hashHigh(), record.hashLow());
-        if (!VolumeInventory.isAt(now, record.offset(), list.tag())) {
+        long location = volume.find(record.hashHigh(), record.hashLow());
+        if (!VolumeInventory.isAt(location, record.offset(), list.tag())) {
             return false;
         }
-        InventoryEntry entry = describer.describe(now);
-        long later = volume.find(record.hashHigh(), record.hashLow());
-        if (entry == null && later != now && VolumeInventory.isAt(later, record.offset(), list.tag())) {
+        InventoryEntry entry = describer.describe(location);
+        long newLocation = volume.find(record.hashHigh(), record.hashLow());
+        if (entry == null
+                && newLocation != location
+                && VolumeInventory.isAt(newLocation, record.offset(), list.tag())) {
             // The segment was moved meanwhile.
-            entry = describer.describe(later);
+            entry = describer.describe(newLocation);
         }
         if (entry != null) {
             byte[] encoded = entry.encode();

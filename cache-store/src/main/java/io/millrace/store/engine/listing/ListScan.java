@@ -50,8 +50,8 @@ final class ListScan {
     }
 
     /**
-     * Returns the sequence number of the last segment that a listing that begins now visits: one turn of the ring after
-     * the newest segment. An object that reclaim moves during the listing is in one of these segments.
+     * Returns the sequence number of the last segment that a new listing visits: the newest segment plus the number of
+     * segments of the volume. Objects that the reclaimer moves during the listing are in one of these segments.
      */
     long lastSegmentOfListing() {
         return volume.newestSegment() + volume.segments();
@@ -87,7 +87,8 @@ final class ListScan {
                 return new Scanned(List.of(), isComplete(sequence, lapped), at);
             }
             if (sequence < newest && inventory.drain() > 0) {
-                // An object that was moved out of a segment before this one may have been among the recent entries.
+                // An object may have been moved from an earlier segment to this one. Its entry may still have been
+                // among the recent entries, which are not written yet.
                 list = inventory.list(sequence);
                 if (list != null && list.read(at.block()) != null) {
                     return new Scanned(List.of(), isComplete(sequence, lapped), at);
@@ -170,14 +171,14 @@ final class ListScan {
 
     /** Returns true if a listing that has ended at this position has visited all objects. */
     boolean isWhole(ListCursor end) {
-        // Otherwise an object may have been moved to a segment that the listing did not visit.
+        // If newer segments exist, an object may have been moved to a segment that the listing did not visit.
         return inventory.isWhole() && volume.newestSegment() <= end.last();
     }
 
     /** Returns the continuation of a scan for which a block could not be read. */
     private Scanned afterDamage(ObjectList list, ListCursor at, IOException why) {
         try {
-            // If all blocks are intact, this position is in a list that was replaced by this one.
+            // If all blocks are intact, the position belongs to an older list, which this list has replaced.
             ListFill.described(list, () -> !inventory.isStopping());
             return new Scanned(List.of(), false, at.atSegment(at.block() == 0 ? at.segment() + 1 : at.segment()));
         } catch (IOException e) {
@@ -194,12 +195,13 @@ final class ListScan {
         int number = 1;
         for (int length = InventoryEntry.length(in, 0); length > 0; length = InventoryEntry.length(in, position)) {
             if (number > at.entry() && visitor.wants(InventoryEntry.key(in, position))) {
-                long now = volume.find(InventoryEntry.hashHigh(in, position), InventoryEntry.hashLow(in, position));
-                InventoryEntry entry = VolumeInventory.isAt(now, InventoryEntry.offset(in, position), list.tag())
+                long location =
+                        volume.find(InventoryEntry.hashHigh(in, position), InventoryEntry.hashLow(in, position));
+                InventoryEntry entry = VolumeInventory.isAt(location, InventoryEntry.offset(in, position), list.tag())
                         ? InventoryEntry.decode(in, position)
                         : null;
                 if (entry != null) {
-                    found.add(new Found(object(entry, now), at.inBlock(at.block(), number)));
+                    found.add(new Found(object(entry, location), at.inBlock(at.block(), number)));
                 }
             }
             position += length;

@@ -50,13 +50,13 @@ final class ObjectDescriptions<H> {
     byte @Nullable [] encoded(
             RecordHeader header, DiskKey key, long location, @Nullable H head, @Nullable ByteBuf encodedHead) {
         try {
-            H known = head == null && encodedHead != null ? codec.decode(encodedHead.duplicate()) : head;
-            return known == null
+            H decodedHead = head == null && encodedHead != null ? codec.decode(encodedHead.duplicate()) : head;
+            return decodedHead == null
                     ? null
-                    : entry(key.bytes(), header, known, Location.offset(location))
+                    : entry(key.bytes(), header, decodedHead, Location.offset(location))
                             .encode();
         } catch (CorruptHeadException | RuntimeException e) {
-            // This head has no entry, and affects no other one.
+            // An object whose head cannot be decoded gets no entry. Other objects are not affected.
             LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
             return null;
         }
@@ -115,18 +115,18 @@ final class ObjectDescriptions<H> {
     /** Returns the summary of the object of a key; null if the volume does not have the key. */
     @Nullable
     HeadSummary summary(StoreKey key) {
-        long now = volume.find(key.hashHigh(), key.hashLow());
-        if (now == Location.NONE) {
+        long location = volume.find(key.hashHigh(), key.hashLow());
+        if (location == Location.NONE) {
             return null;
         }
-        InventoryEntry entry = summaries.get(now);
+        InventoryEntry entry = summaries.get(location);
         if (entry == null || !Arrays.equals(entry.key(), key.bytes())) {
-            entry = describeNow(now);
+            entry = describeNow(location);
             if (entry != null) {
                 if (summaries.size() == SUMMARIES_MAX) {
                     summaries.clear();
                 }
-                summaries.put(now, entry);
+                summaries.put(location, entry);
             }
         }
         return entry == null || !Arrays.equals(entry.key(), key.bytes()) ? null : summary(entry);

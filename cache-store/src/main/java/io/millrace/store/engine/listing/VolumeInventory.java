@@ -38,8 +38,9 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>An entry is valid if the volume's index has the entry's record as the newest of its key. Removals are not reported.
- * The list of a segment is deleted when the segment was reclaimed. If a list lacks entries, a fill reads the heads of
- * these objects at a limited rate.
+ * A list is covered when its last block states up to which record it is complete ({@link ObjectList#cover}). The list
+ * of a segment is deleted when the segment was reclaimed. If a list lacks entries, a fill reads the heads of these
+ * objects at a limited rate.
  *
  * <p>Confined to the inventory's thread, except where stated.
  */
@@ -72,7 +73,7 @@ final class VolumeInventory<H> {
 
     private volatile long entries;
     private volatile long fileBytes;
-    /** True after the two fields below are set. */
+    /** True after {@link #newestAtAttach}, {@link #appliedAtAttach} and {@link #indexKept} are set. */
     private volatile boolean attached;
     /** Set from any thread: the work in progress ends soon. */
     private volatile boolean stopping;
@@ -108,7 +109,10 @@ final class VolumeInventory<H> {
         final ObjectList list;
         /** True if each object of the segment has an entry or will get one from the recent entries. */
         boolean complete;
-        /** True if a fill has completed the list: records that the index did not have then have no entry. */
+        /**
+         * True if a fill has completed the list. Records that the index did not contain at the time of the fill have no
+         * entry.
+         */
         boolean filledByIndex;
         /** True if a record could not be read, until {@link #retryAtNanos}. */
         boolean unreadable;
@@ -272,9 +276,9 @@ final class VolumeInventory<H> {
 
     /** Returns the list of a segment, and opens it if necessary. */
     private Part part(long sequence, long tag) throws IOException {
-        Part known = parts.get(sequence);
-        if (known != null && known.list.tag() == tag) {
-            return known;
+        Part existing = parts.get(sequence);
+        if (existing != null && existing.list.tag() == tag) {
+            return existing;
         }
         Part made = opened(sequence, tag);
         parts.put(sequence, made);
@@ -316,7 +320,7 @@ final class VolumeInventory<H> {
         LOG.debug("inventory failed", why);
     }
 
-    /** Ends the failure if its time is over. Returns true if the lists can be written. */
+    /** Opens the lists again if the waiting time after an error is over. Returns true if the lists can be written. */
     private boolean recovered() {
         if (failing && System.nanoTime() - failedAtNanos >= retryNanos) {
             failing = false;
@@ -333,12 +337,12 @@ final class VolumeInventory<H> {
     long drain() {
         long taken = 0;
         if (opened) {
-            // So many runs contain all entries that were added before this call.
-            int left = RecentEntries.CHUNKS_MAX + 1;
-            for (RecentEntries.Run run = recent.take(); run != null; run = left > 0 ? recent.take() : null) {
+            // This number of runs contains all entries that were added before this call.
+            int runsLeft = RecentEntries.CHUNKS_MAX + 1;
+            for (RecentEntries.Run run = recent.take(); run != null; run = runsLeft > 0 ? recent.take() : null) {
                 taken += run.count();
                 write(run);
-                left--;
+                runsLeft--;
             }
         }
         if (taken > 0) {

@@ -25,7 +25,7 @@ public final class BlockMap {
     /** Maximum number of unpinned blocks that {@link #sample} looks up before it finds one missing. */
     private static final int SAMPLES = 1024;
 
-    private static final int PINNED = StoredObject.PINNED_BLOCKS_MAX;
+    private static final int PINNED_BLOCKS = StoredObject.PINNED_BLOCKS_MAX;
     private static final int READ_TRIES = 3;
 
     private final Volume volume;
@@ -86,18 +86,18 @@ public final class BlockMap {
     public boolean lookUp(BodyPlace place) {
         int blocks = place.blockCount();
         boolean all = true;
-        for (int block = 0; block < Math.min(blocks, PINNED); block++) {
+        for (int block = 0; block < Math.min(blocks, PINNED_BLOCKS); block++) {
             if (place.has(block)) {
                 long at = find(block);
                 all &= at != Location.NONE && pinAndAdd(block, at);
             }
         }
-        for (int block = PINNED; block < blocks; block++) {
+        for (int block = PINNED_BLOCKS; block < blocks; block++) {
             if (place.has(block)) {
                 add(block);
             }
         }
-        return sample(PINNED, blocks) && all;
+        return sample(PINNED_BLOCKS, blocks) && all;
     }
 
     private long find(int block) {
@@ -113,12 +113,13 @@ public final class BlockMap {
 
     /**
      * Looks up a sample of the unpinned stored blocks in {@code [from, to)} and removes the missing ones. Around a
-     * missing block every block is looked up, because reclaim removes whole segments.
+     * missing block every block is looked up, because adjacent blocks are often in the same segment, and the reclaimer
+     * removes whole segments.
      *
      * @return true if no block was missing
      */
     public boolean sample(int from, int to) {
-        int first = Math.max(from, PINNED);
+        int first = Math.max(from, PINNED_BLOCKS);
         int step = Math.max(1, (to - first + SAMPLES - 1) / SAMPLES);
         boolean all = true;
         for (int block = stored.nextSetBit(first); block >= 0 && block < to; ) {
@@ -137,7 +138,7 @@ public final class BlockMap {
 
     /** Adds a block and pins its segment; false if the segment was reclaimed in the meantime. */
     public boolean pinAndAdd(int block, long location) {
-        if (block >= PINNED) {
+        if (block >= PINNED_BLOCKS) {
             add(block);
             return true;
         }
@@ -153,7 +154,7 @@ public final class BlockMap {
             return false;
         }
         if (block >= locations.length) {
-            locations = Arrays.copyOf(locations, Math.min(PINNED, Math.max(block + 1, locations.length * 2)));
+            locations = Arrays.copyOf(locations, Math.min(PINNED_BLOCKS, Math.max(block + 1, locations.length * 2)));
         }
         locations[block] = location;
         add(block);

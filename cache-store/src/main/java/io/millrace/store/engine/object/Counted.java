@@ -35,13 +35,13 @@ public abstract class Counted {
 
     /** Releases one reference; returns true if it was the last. */
     public final boolean release() {
-        int left = references.decrementAndGet();
-        if (left < 0) {
-            throw new IllegalReferenceCountException(left, -1);
+        int remaining = references.decrementAndGet();
+        if (remaining < 0) {
+            throw new IllegalReferenceCountException(remaining, -1);
         }
-        if (left == 0) {
+        if (remaining == 0) {
             deallocate();
         }
-        return left == 0;
+        return remaining == 0;
     }
 }

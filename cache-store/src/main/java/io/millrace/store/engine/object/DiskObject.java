@@ -149,8 +149,8 @@ public final class DiskObject<H> extends CountedObject<H> {
         int block = (int) (position / blocks.blockBytes());
         int from = (int) (position % blocks.blockBytes());
         long limit = Math.min(Math.min(count, READ_LENGTH_MAX), length - position);
-        int wanted = (int) Math.min(limit, (long) blocks.blockBytes() - from);
-        return blocks.read(block, blocks.location(block), blocks.tag(block), from, wanted);
+        int readBytes = (int) Math.min(limit, (long) blocks.blockBytes() - from);
+        return blocks.read(block, blocks.location(block), blocks.tag(block), from, readBytes);
     }
 
     @Override

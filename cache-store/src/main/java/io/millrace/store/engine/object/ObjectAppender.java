@@ -39,8 +39,8 @@ public final class ObjectAppender<H> {
         DiskKey key = object.diskKey();
         ByteBuf bytes;
         try {
-            ByteBuf known = object.encodedHead();
-            bytes = known == null ? encode(head) : known.retain();
+            ByteBuf storedEncoded = object.encodedHead();
+            bytes = storedEncoded == null ? encode(head) : storedEncoded.retain();
         } catch (IOException e) {
             volume.forget(key);
             callback.appended(e);

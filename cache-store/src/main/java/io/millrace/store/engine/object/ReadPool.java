@@ -61,7 +61,7 @@ public final class ReadPool {
         }
     }
 
-    /** Returns true if the caller's thread may block on a disk. */
+    /** Returns true if the calling thread is a thread of a read pool, which may block on a disk. */
     public static boolean isReadThread() {
         return Thread.currentThread() instanceof ReadThread;
     }
@@ -156,12 +156,12 @@ public final class ReadPool {
     }
 
     private void refuseWaiting() {
-        for (Read left = waiting.poll(); left != null; left = waiting.poll()) {
-            left.refused().run();
+        for (Read read = waiting.poll(); read != null; read = waiting.poll()) {
+            read.refused().run();
         }
     }
 
-    /** Returns true if no task waits for a thread. */
+    /** Returns true if no task waits for a thread and no read waits for memory. */
     public boolean isIdle() {
         return executor.getQueue().isEmpty() && waiting.isEmpty();
     }

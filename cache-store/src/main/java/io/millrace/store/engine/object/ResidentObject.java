@@ -140,11 +140,11 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
 
     @Override
     public H head() {
-        H known = head;
-        if (known == null) {
+        H decodedHead = head;
+        if (decodedHead == null) {
             throw new IllegalStateException("the object was opened with a head that cannot be decoded: " + key());
         }
-        return known;
+        return decodedHead;
     }
 
     @Override

@@ -89,7 +89,7 @@ public final class OfflineVolume {
     }
 
     /** Returns the keys recorded since the last call. */
-    List<StoreKey> take() {
+    List<StoreKey> takeKeys() {
         lock.lock();
         try {
             List<StoreKey> keys = new ArrayList<>(changed);

@@ -54,16 +54,16 @@ public final class StorageWatch {
 
     private void check(Volume volume) {
         Path file = volume.directory().resolve(VolumeParts.FILE_NAME);
-        Object known = identities.get(volume);
+        Object firstIdentity = identities.get(volume);
         try {
-            Object now = io.identity(file);
-            if (known == null && now != null) {
-                identities.put(volume, now);
-            } else if (known != null && !known.equals(now)) {
+            Object currentIdentity = io.identity(file);
+            if (firstIdentity == null && currentIdentity != null) {
+                identities.put(volume, currentIdentity);
+            } else if (firstIdentity != null && !firstIdentity.equals(currentIdentity)) {
                 volume.takeOffline("the file " + file + " was replaced while in use; run `millctl storage online`");
             }
         } catch (NoSuchFileException e) {
-            if (known != null) {
+            if (firstIdentity != null) {
                 volume.takeOffline("the file " + file + " was deleted while in use; run `millctl storage online`");
             }
         } catch (IOException e) {

@@ -73,9 +73,9 @@ public final class StoreJournal implements Journal {
             }
         }
         merge(kept);
-        Owner known = owner;
-        if (known != null) {
-            known.recovered(entries, condition);
+        Owner currentOwner = owner;
+        if (currentOwner != null) {
+            currentOwner.recovered(entries, condition);
         }
     }
 
@@ -105,12 +105,12 @@ public final class StoreJournal implements Journal {
     }
 
     private List<JournalEntry> inForce() {
-        Owner known = owner;
-        if (known == null) {
+        Owner currentOwner = owner;
+        if (currentOwner == null) {
             throw new IllegalStateException("the journal has no owner");
         }
         List<JournalEntry> all = new ArrayList<>();
-        for (Entry entry : known.inForce()) {
+        for (Entry entry : currentOwner.inForce()) {
             all.add(new JournalEntry(entry.stamp(), entry.content()));
         }
         return all;
@@ -161,8 +161,8 @@ public final class StoreJournal implements Journal {
     }
 
     /** Sends all later entries to the store that takes over the volumes (the successor), and appends none here. */
-    public void setSuccessor(Successor next) {
-        successor = next;
+    public void setSuccessor(Successor newSuccessor) {
+        successor = newSuccessor;
     }
 
     /**
@@ -188,11 +188,11 @@ public final class StoreJournal implements Journal {
      * owner (the code that uses the journal).
      */
     public void append(Entry entry, Consumer<@Nullable IOException> reply) {
-        Owner known = owner;
-        if (known == null) {
+        Owner currentOwner = owner;
+        if (currentOwner == null) {
             throw new IllegalStateException("the journal has no owner");
         }
-        known.recovered(List.of(entry), Condition.COMPLETE);
+        currentOwner.recovered(List.of(entry), Condition.COMPLETE);
         appendHere(entry, reply::accept);
     }
 
@@ -210,11 +210,11 @@ public final class StoreJournal implements Journal {
 
     /** Makes an entry durable in this store, or in its successor if the volumes are released. */
     private void appendHere(Entry entry, AppendCallback reply) {
-        Successor next = successor;
-        if (next == null || !configured) {
+        Successor receiver = successor;
+        if (receiver == null || !configured) {
             write(entry, Runnable::run, reply);
         } else {
-            next.apply(PassedChange.entry(entry), reply::onAppend);
+            receiver.apply(PassedChange.entry(entry), reply::onAppend);
         }
     }
 

@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
  * The volumes of a store. Selects the volume of a new object, and the volumes that may hold a key.
  *
  * <p>The target volume of a key is the one that receives its new objects. Rendezvous hashing, weighted with the
- * volumes' sizes, selects it among the working volumes. If a volume is lost, only its keys get another one. A lookup
- * searches the index of every volume. Therefore it also finds objects that were stored under another volume name or
- * with another set of volumes.
+ * volumes' sizes, selects it among the working volumes. If a volume is lost, only its keys get another target volume. A
+ * lookup searches the index of every volume. Therefore it also finds objects that were stored under another volume name
+ * or with another set of volumes.
  *
  * <p>Thread-safe; {@link #open()}, {@link #reopen} and changes of a slot are confined to the thread that opens the
  * store or holds its life cycle lock.
@@ -58,6 +58,7 @@ public final class VolumeGroup {
 
     private volatile Slot[] slots = {};
     private volatile UUID storeId = UUID.randomUUID();
+    /** Increased each time a volume is lost. Each member stores it in its superblock. */
     private volatile long generation;
     private long openCount = 1;
 
@@ -125,7 +126,7 @@ public final class VolumeGroup {
                 handedOver.add(slot.volume());
             }
         }
-        boolean ours = set.openCount() == openCount + 1 && set.storeId().equals(storeId);
+        boolean isUninterrupted = set.openCount() == openCount + 1 && set.storeId().equals(storeId);
         if (!set.storeId().equals(storeId)) {
             for (OpenedVolume opened : set.volumes()) {
                 if (opened.volume() != null) {
@@ -142,7 +143,7 @@ public final class VolumeGroup {
         for (int i = 0; i < before.length; i++) {
             deleteReaderList(before[i].volume(), slots[i].volume());
         }
-        return ours;
+        return isUninterrupted;
     }
 
     /**
@@ -224,19 +225,19 @@ public final class VolumeGroup {
     /** Returns the volume with that number if it works now. */
     @Nullable
     public Volume working(int number) {
-        Slot[] now = slots;
-        if (number < 0 || number >= now.length) {
+        Slot[] current = slots;
+        if (number < 0 || number >= current.length) {
             return null;
         }
-        Volume volume = now[number].volume();
+        Volume volume = current[number].volume();
         return volume != null && volume.isWorking() ? volume : null;
     }
 
     /** Returns the volume with that number if records can be read from it now. */
     @Nullable
     public Volume readable(int number) {
-        Slot[] now = slots;
-        Volume volume = number < 0 || number >= now.length ? null : now[number].volume();
+        Slot[] current = slots;
+        Volume volume = number < 0 || number >= current.length ? null : current[number].volume();
         return volume != null && volume.state().isReadable() ? volume : null;
     }
 
@@ -246,19 +247,21 @@ public final class VolumeGroup {
      * that name.
      */
     public int targetVolume(StoreKey key, String name) {
-        int own = targetAmong(key, name);
-        return own >= 0 || name.equals(VolumeConfig.DEFAULT_NAME) ? own : targetAmong(key, VolumeConfig.DEFAULT_NAME);
+        int target = targetAmong(key, name);
+        return target >= 0 || name.equals(VolumeConfig.DEFAULT_NAME)
+                ? target
+                : targetAmong(key, VolumeConfig.DEFAULT_NAME);
     }
 
     private int targetAmong(StoreKey key, String name) {
-        Slot[] now = slots;
+        Slot[] current = slots;
         int best = StoreObject.NO_VOLUME;
         double bestScore = 0;
-        for (int i = 0; i < now.length; i++) {
-            if (!now[i].config().name().equals(name) || working(i) == null) {
+        for (int i = 0; i < current.length; i++) {
+            if (!current[i].config().name().equals(name) || working(i) == null) {
                 continue;
             }
-            double score = now.length == 1 ? 1 : score(key, now[i]);
+            double score = current.length == 1 ? 1 : score(key, current[i]);
             if (best < 0 || score > bestScore) {
                 best = i;
                 bestScore = score;
@@ -272,15 +275,15 @@ public final class VolumeGroup {
      * name.
      */
     public double placement(Slot slot) {
-        double all = 0;
-        double own = 0;
+        double bytesOfName = 0;
+        double bytesOfSlot = 0;
         for (Slot other : slots) {
             if (other.config().name().equals(slot.config().name()) && working(other.number()) != null) {
-                all += other.sizeBytes();
-                own += other.number() == slot.number() ? other.sizeBytes() : 0;
+                bytesOfName += other.sizeBytes();
+                bytesOfSlot += other.number() == slot.number() ? other.sizeBytes() : 0;
             }
         }
-        return all == 0 ? 0 : own / all;
+        return bytesOfName == 0 ? 0 : bytesOfSlot / bytesOfName;
     }
 
     /** Weighted rendezvous hashing: size / -ln(u), with u in (0, 1) from the hash of key and volume. */
@@ -378,10 +381,10 @@ public final class VolumeGroup {
         if (joining != null) {
             members.add(joining.id());
         }
-        long now = generation;
+        long newGeneration = generation;
         List<UUID> all = List.copyOf(members);
         for (Volume volume : working) {
-            volume.execute(() -> volume.membership(now, all));
+            volume.execute(() -> volume.membership(newGeneration, all));
         }
     }
 
@@ -396,16 +399,16 @@ public final class VolumeGroup {
                 JoiningVolume.open(io, spec(slot.config(), null), store, superblock, allocator, listener);
         policies.attach(slot.number(), returned.volume());
         returned.volume().start();
-        boolean whole = false;
+        boolean ready = false;
         try {
             journal.addJoining(returned.volume());
             returned.volume().drain();
             if (journal.isBehind(returned.volume())) {
                 throw new IOException(slot.config().path() + ": the journal of the volume cannot be written");
             }
-            whole = true;
+            ready = true;
         } finally {
-            if (!whole) {
+            if (!ready) {
                 returned.volume().close();
             }
         }
@@ -512,20 +515,25 @@ public final class VolumeGroup {
         }
     }
 
-    private void recordMissedChange(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> apply) {
-        boolean noted = false;
-        while (!noted) {
+    /**
+     * Records a change of the key for one slot.
+     *
+     * @param exempt volume to which the change is not applied, because it was offered the change before
+     */
+    private void recordMissedChange(StoreKey key, int number, @Nullable Volume exempt, Predicate<Volume> apply) {
+        boolean recorded = false;
+        while (!recorded) {
             Slot slot = slots[number];
             OfflineVolume offlineVolume = slot.offlineVolume();
-            Volume now = slot.volume();
+            Volume current = slot.volume();
             // If a volume still has its slot but does not accept the task, it is being released or closed.
-            noted = offlineVolume != null
+            recorded = offlineVolume != null
                     ? offlineVolume.recordMissedChange(key)
-                    : now == null
-                            || now == known
-                            || !now.isWorking()
-                            || apply.test(now)
-                            || slots[number].volume() == now;
+                    : current == null
+                            || current == exempt
+                            || !current.isWorking()
+                            || apply.test(current)
+                            || slots[number].volume() == current;
         }
     }
 

@@ -72,17 +72,17 @@ final class VolumeJournal {
             return;
         }
         waiting.add(append);
-        // One task writes all waiting entries. It uses the reserve of the volume's queue for removals. In a burst, a
-        // task for each entry would exhaust this reserve.
+        // One task writes all waiting entries. It uses the part of the volume's queue that is reserved for removals. In
+        // a burst, a task for each entry would fill this part.
         if (isWriteQueued.compareAndSet(false, true) && !volume.executeRemoval(this::writeWaiting)) {
             isWriteQueued.set(false);
-            for (JournalAppend next = take(); next != null; next = take()) {
+            for (JournalAppend next = takeWaiting(); next != null; next = takeWaiting()) {
                 refuse(next);
             }
         }
     }
 
-    private @Nullable JournalAppend take() {
+    private @Nullable JournalAppend takeWaiting() {
         JournalAppend next = waiting.poll();
         if (next != null) {
             waitingCount.decrementAndGet();
@@ -136,7 +136,7 @@ final class VolumeJournal {
         // Entries that are added from now on queue another task.
         isWriteQueued.set(false);
         List<JournalAppend> batch = new ArrayList<>();
-        for (JournalAppend next = take(); next != null; next = take()) {
+        for (JournalAppend next = takeWaiting(); next != null; next = takeWaiting()) {
             batch.add(next);
         }
         if (batch.isEmpty()) {

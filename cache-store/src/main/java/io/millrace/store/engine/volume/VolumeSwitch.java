@@ -56,9 +56,9 @@ public final class VolumeSwitch {
                 taken.add(slot.config().path());
             }
         }
-        OfflineVolume known = found.get(0).offlineVolume();
-        if (taken.isEmpty() && known != null) {
-            throw new IOException(path + ": the volume is already offline: " + known.reason());
+        OfflineVolume alreadyOffline = found.get(0).offlineVolume();
+        if (taken.isEmpty() && alreadyOffline != null) {
+            throw new IOException(path + ": the volume is already offline: " + alreadyOffline.reason());
         }
         return taken;
     }
@@ -203,7 +203,7 @@ public final class VolumeSwitch {
 
     /** Applies the changes recorded so far; false if more keys changed than could be recorded. */
     private static boolean catchUp(Volume volume, OfflineVolume offlineVolume) throws IOException {
-        for (List<StoreKey> keys = offlineVolume.take(); !keys.isEmpty(); keys = offlineVolume.take()) {
+        for (List<StoreKey> keys = offlineVolume.takeKeys(); !keys.isEmpty(); keys = offlineVolume.takeKeys()) {
             volume.applyMissedChanges(diskKeys(keys));
             volume.drain();
         }
@@ -234,13 +234,13 @@ public final class VolumeSwitch {
      * Returns the volume with that path and the shares below it, in directories with the shares' names; at least one.
      */
     private List<Slot> withShares(Path path) throws IOException {
-        Path wanted = path.toAbsolutePath().normalize();
+        Path requested = path.toAbsolutePath().normalize();
         List<Slot> found = new ArrayList<>();
         for (Slot slot : group.slots()) {
-            Path own = slot.config().path().toAbsolutePath().normalize();
+            Path slotPath = slot.config().path().toAbsolutePath().normalize();
             String name = slot.config().name();
-            boolean share = !name.equals(VolumeConfig.DEFAULT_NAME) && own.equals(wanted.resolve(name));
-            if (own.equals(wanted) || share) {
+            boolean share = !name.equals(VolumeConfig.DEFAULT_NAME) && slotPath.equals(requested.resolve(name));
+            if (slotPath.equals(requested) || share) {
                 found.add(slot);
             }
         }
