@@ -134,8 +134,8 @@ public final class AcmeService implements AutoCloseable {
 
     /** Creates the storage directory, so that workers find it at their start. Blocks. */
     public void prepare() {
-        AcmeConfig now = settings.get();
-        Path storage = now == null ? null : now.storage();
+        AcmeConfig settingsNow = settings.get();
+        Path storage = settingsNow == null ? null : settingsNow.storage();
         if (storage != null) {
             try {
                 DirectoryStorage.open(storage);
@@ -164,13 +164,13 @@ public final class AcmeService implements AutoCloseable {
         CompletableFuture<AcmeRecord> result = new CompletableFuture<>();
         try {
             thread.execute(() -> {
-                AcmeConfig now = configure();
-                if (now == null) {
+                AcmeConfig settingsNow = configure();
+                if (settingsNow == null) {
                     result.completeExceptionally(new IllegalArgumentException(
                             storageFailure == null
                                     ? "tls.acme is not configured"
                                     : "tls.acme.storage cannot be used: " + storageFailure));
-                } else if (!schedule.hasCertificate(name) && !now.names().contains(name)) {
+                } else if (!schedule.hasCertificate(name) && !settingsNow.names().contains(name)) {
                     result.completeExceptionally(new IllegalArgumentException(
                             name + " has no automatic certificate; add it to tls.acme.names"));
                 } else {
@@ -209,10 +209,10 @@ public final class AcmeService implements AutoCloseable {
 
     /** Performs one step of the service: starts the orders that are due. Called on the ACME thread, and by tests. */
     void tick() {
-        AcmeConfig now = configure();
+        AcmeConfig settingsNow = configure();
         runAcmeThreadTasks();
         NameIssuance current = issuance;
-        if (now == null || current == null) {
+        if (settingsNow == null || current == null) {
             return;
         }
         long nowSeconds = clockMillis.getAsLong() / 1000;
@@ -226,15 +226,15 @@ public final class AcmeService implements AutoCloseable {
             }
         }
         if (nowSeconds != checkedSeconds && schedule.runningCount() < ORDERS_MAX) {
-            List<String> due = schedule.due(now.names(), nowSeconds, ORDERS_MAX - schedule.runningCount());
+            List<String> due = schedule.due(settingsNow.names(), nowSeconds, ORDERS_MAX - schedule.runningCount());
             due.forEach(name -> order(current, name, nowSeconds, null));
             checkedSeconds = due.isEmpty() ? nowSeconds : checkedSeconds;
             if (onDemand != null) {
-                schedule.dueOnDemand(now.names(), nowSeconds).forEach(onDemand::ask);
+                schedule.dueOnDemand(settingsNow.names(), nowSeconds).forEach(onDemand::ask);
             }
             if (schedule.runningCount() == 0) {
-                requestRenewalInfo(current, now, nowSeconds);
-                forget(current, now, nowSeconds);
+                requestRenewalInfo(current, settingsNow, nowSeconds);
+                forget(current, settingsNow, nowSeconds);
             }
         }
         runAcmeThreadTasks();
@@ -273,19 +273,19 @@ public final class AcmeService implements AutoCloseable {
 
     private void order(
             NameIssuance current, String name, long nowSeconds, @Nullable CompletableFuture<AcmeRecord> forcedResult) {
-        AcmeRecord known = schedule.record(name);
+        AcmeRecord earlierRecord = schedule.record(name);
         schedule.pause(name, nowSeconds + BUSY_SECONDS);
         run(name, () -> {
             try {
                 NameIssuance.OrderOutcome outcome =
-                        current.order(known, nowSeconds, forcedResult != null).orElse(null);
+                        current.order(earlierRecord, nowSeconds, forcedResult != null).orElse(null);
                 return () -> finishOrder(current, name, outcome, forcedResult);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return () -> {};
             } catch (RuntimeException e) {
                 LOG.error("ACME: an error occurred while ordering a certificate for {}", name, e);
-                return () -> finishFailedOrder(known.retryAt(nowSeconds + FAULT_SECONDS), forcedResult, e);
+                return () -> finishFailedOrder(earlierRecord.retryAt(nowSeconds + FAULT_SECONDS), forcedResult, e);
             }
         });
     }
@@ -328,8 +328,8 @@ public final class AcmeService implements AutoCloseable {
     }
 
     /** Requests renewal information (ARI) for one certificate. */
-    private void requestRenewalInfo(NameIssuance current, AcmeConfig now, long nowSeconds) {
-        AcmeRecord record = schedule.withDueRenewalInfo(now.names(), now.onDemand() != null, nowSeconds);
+    private void requestRenewalInfo(NameIssuance current, AcmeConfig settingsNow, long nowSeconds) {
+        AcmeRecord record = schedule.withDueRenewalInfo(settingsNow.names(), now.onDemand() != null, nowSeconds);
         if (record == null) {
             return;
         }
@@ -345,8 +345,8 @@ public final class AcmeService implements AutoCloseable {
     }
 
     /** Deletes one certificate that expired long ago and is no longer configured. */
-    private void forget(NameIssuance current, AcmeConfig now, long nowSeconds) {
-        AcmeRecord record = schedule.obsolete(now.names(), nowSeconds);
+    private void forget(NameIssuance current, AcmeConfig settingsNow, long nowSeconds) {
+        AcmeRecord record = schedule.obsolete(settingsNow.names(), nowSeconds);
         if (record == null) {
             return;
         }
@@ -378,32 +378,32 @@ public final class AcmeService implements AutoCloseable {
 
     /** Applies changed settings. Returns the settings if they can be used, otherwise null. */
     private @Nullable AcmeConfig configure() {
-        AcmeConfig next = settings.get();
-        if (next == null || next.equals(config)) {
-            config = next;
-            return issuance == null ? null : next;
+        AcmeConfig changed = settings.get();
+        if (changed == null || changed.equals(config)) {
+            config = changed;
+            return issuance == null ? null : changed;
         }
-        Path root = next.storage();
+        Path root = changed.storage();
         if (root == null) {
             return null;
         }
         try {
             DirectoryStorage storage = DirectoryStorage.open(root);
-            AcmeConfig.OnDemand onDemandConfig = next.onDemand();
+            AcmeConfig.OnDemand onDemandConfig = changed.onDemand();
             schedule.load(new AcmeFiles(root));
-            issuance = new NameIssuance(next, storage, clients.client(next, storage), random::nextDouble, events);
+            issuance = new NameIssuance(changed, storage, clients.client(changed, storage), random::nextDouble, events);
             onDemand = onDemandConfig == null
                     ? null
                     : new OnDemandNames(
                             storage,
-                            new AskClient(onDemandConfig.ask(), next.caFile()),
+                            new AskClient(onDemandConfig.ask(), changed.caFile()),
                             askThreads,
                             acmeThreadTasks::add,
                             this::answered);
             checkedSeconds = 0;
             storageFailure = null;
-            config = next;
-            return next;
+            config = changed;
+            return changed;
         } catch (IOException e) {
             if (!e.toString().equals(storageFailure)) {
                 storageFailure = e.toString();

@@ -45,15 +45,15 @@ final class ChallengeFiles {
     /**
      * Publishes the response to the challenge of the configured type.
      *
-     * @param ordered name for which the certificate is ordered
+     * @param orderName name for which the certificate is ordered
      * @throws IOException if the response cannot be published, or if the issuer does not offer the configured challenge
      *     type
      */
-    PublishedChallenge prepare(Authorization authorization, String ordered) throws IOException, InterruptedException {
+    PublishedChallenge prepare(Authorization authorization, String orderName) throws IOException, InterruptedException {
         String domain = authorization.getIdentifier().getDomain();
-        if (!domain.equals(ordered.startsWith("*.") ? ordered.substring(2) : ordered)) {
+        if (!domain.equals(orderName.startsWith("*.") ? orderName.substring(2) : orderName)) {
             throw new IOException(
-                    "the issuer's challenge is for the name " + domain + ", but the order is for " + ordered);
+                    "the issuer's challenge is for the name " + domain + ", but the order is for " + orderName);
         }
         return switch (config.challenge()) {
             case HTTP_01 -> publishHttp(find(authorization, Http01Challenge.TYPE, Http01Challenge.class));
@@ -67,10 +67,10 @@ final class ChallengeFiles {
         };
     }
 
-    private static <C extends Challenge> C find(Authorization authorization, String type, Class<C> of)
+    private static <C extends Challenge> C find(Authorization authorization, String type, Class<C> challengeClass)
             throws IOException {
         return authorization
-                .findChallenge(of)
+                .findChallenge(challengeClass)
                 .orElseThrow(() -> new IOException("the issuer does not offer " + type + " for "
                         + authorization.getIdentifier().getDomain() + "; choose another tls.acme.challenge"));
     }

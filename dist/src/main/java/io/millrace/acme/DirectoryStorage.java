@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
 /** The ACME storage in a directory. Leases are kernel file locks, which end with the process. */
 final class DirectoryStorage implements AcmeStorage {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStorage.class);
-    private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
+    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY_FILE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    private static final FileAttribute<Set<PosixFilePermission>> OWN_DIRECTORY =
+    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY_DIRECTORY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     private static final List<String> DIRECTORIES = List.of(
             "accounts", "certificates", "challenges/http-01", "challenges/tls-alpn-01", "records", "requests", "locks");
@@ -64,7 +64,7 @@ final class DirectoryStorage implements AcmeStorage {
 
     private static void makeDirectories(Path root) throws IOException {
         for (String each : DIRECTORIES) {
-            Files.createDirectories(root.resolve(each), OWN_DIRECTORY);
+            Files.createDirectories(root.resolve(each), OWNER_ONLY_DIRECTORY);
         }
     }
 
@@ -89,7 +89,7 @@ final class DirectoryStorage implements AcmeStorage {
         Files.deleteIfExists(unfinished);
         try {
             try (FileChannel channel = FileChannel.open(
-                    unfinished, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWN_FILE)) {
+                    unfinished, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWNER_ONLY_FILE)) {
                 ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
                 while (bytes.hasRemaining()) {
                     channel.write(bytes);
@@ -134,7 +134,7 @@ final class DirectoryStorage implements AcmeStorage {
             makeDirectories(root);
         }
         FileChannel channel =
-                FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), OWN_FILE);
+                FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), OWNER_ONLY_FILE);
         try {
             FileLock lock = channel.tryLock();
             if (lock != null) {

@@ -22,9 +22,9 @@ final class IssuanceLimit {
 
     /** Adds an order at {@code nowSeconds}. Returns the start times of all orders within the last hour. */
     static List<Long> with(List<Long> orders, long nowSeconds) {
-        List<Long> next = new ArrayList<>(recent(orders, nowSeconds));
-        next.add(nowSeconds);
-        return next;
+        List<Long> updated = new ArrayList<>(recent(orders, nowSeconds));
+        updated.add(nowSeconds);
+        return updated;
     }
 
     /** Returns the start times within the last hour. Ignores future times, which exist after a clock was set back. */

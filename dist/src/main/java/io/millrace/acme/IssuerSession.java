@@ -74,12 +74,12 @@ final class IssuerSession {
     Login login() throws AcmeException, IOException, InterruptedException {
         lock.lock();
         try {
-            Login known = login;
-            if (known == null) {
-                known = open();
-                login = known;
+            Login currentLogin = login;
+            if (currentLogin == null) {
+                currentLogin = open();
+                login = currentLogin;
             }
-            return known;
+            return currentLogin;
         } finally {
             lock.unlock();
         }
@@ -142,9 +142,9 @@ final class IssuerSession {
     }
 
     private KeyPair key(String path) throws IOException {
-        Optional<String> known = storage.get(path);
-        if (known.isPresent()) {
-            return KeyPairUtils.readKeyPair(new StringReader(known.get()));
+        Optional<String> stored = storage.get(path);
+        if (stored.isPresent()) {
+            return KeyPairUtils.readKeyPair(new StringReader(stored.get()));
         }
         KeyPair made = KeyPairUtils.createECKeyPair("secp256r1");
         storage.put(path, pem(made));

@@ -61,25 +61,25 @@ final class NameIssuance {
      * Orders a certificate if the renewal is due or forced, or if the certificate is missing from the storage. Does not
      * order a certificate that another launcher with the same storage has renewed meanwhile.
      *
-     * @param known this launcher's record of the name
+     * @param localRecord this launcher's record of the name
      * @param forced whether to order although the renewal is not due
      * @return empty while another launcher orders the certificate
      */
-    Optional<OrderOutcome> order(AcmeRecord known, long nowSeconds, boolean forced) throws InterruptedException {
-        String name = known.name();
+    Optional<OrderOutcome> order(AcmeRecord localRecord, long nowSeconds, boolean forced) throws InterruptedException {
+        String name = localRecord.name();
         Optional<AcmeStorage.Lease> lease;
         try {
             lease = storage.lease(AcmeFiles.fileName(name));
         } catch (IOException e) {
-            return Optional.of(new OrderOutcome(storageFailed(known, nowSeconds, e), known, nowSeconds));
+            return Optional.of(new OrderOutcome(storageFailed(localRecord, nowSeconds, e), localRecord, nowSeconds));
         }
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        AcmeRecord current = known;
+        AcmeRecord current = localRecord;
         try (AcmeStorage.Lease held = lease.get()) {
             LOG.debug("ACME: processing {}: {}", name, held);
-            current = latest(known);
+            current = latest(localRecord);
             boolean lost = current.expirySeconds() > 0
                     && storedCertificate(name) == null
                     && current.retrySeconds() <= nowSeconds;
@@ -122,10 +122,10 @@ final class NameIssuance {
         }
     }
 
-    /** Returns the stored record if it is newer than {@code known}. Another launcher may have written it. */
-    private AcmeRecord latest(AcmeRecord known) throws IOException {
-        AcmeRecord stored = read(known.name()).orElse(known);
-        return stored.changedSeconds() >= known.changedSeconds() ? stored : known;
+    /** Returns the stored record if it is newer than {@code localRecord}. Another launcher may have written it. */
+    private AcmeRecord latest(AcmeRecord localRecord) throws IOException {
+        AcmeRecord stored = read(localRecord.name()).orElse(localRecord);
+        return stored.changedSeconds() >= localRecord.changedSeconds() ? stored : localRecord;
     }
 
     private AcmeRecord orderWhileLeased(AcmeRecord before, long nowSeconds) throws IOException, InterruptedException {
@@ -185,7 +185,7 @@ final class NameIssuance {
             return storageFailed(before, nowSeconds, e);
         }
         unsaved.remove(name);
-        AcmeRecord next = new AcmeRecord(
+        AcmeRecord newRecord = new AcmeRecord(
                 name,
                 made.issuer().directory(),
                 nowSeconds,
@@ -207,20 +207,20 @@ final class NameIssuance {
                 name,
                 "issued by " + made.issuer().directory() + ", valid until "
                         + Instant.ofEpochSecond(issued.expirySeconds())));
-        tryWrite(next);
-        return next;
+        tryWrite(newRecord);
+        return newRecord;
     }
 
     /**
      * Requests renewal information from the issuer, and stores the suggested renewal time in the record.
      */
-    RenewalInfoResult requestRenewalInfo(AcmeRecord known, long nowSeconds) {
-        RenewalInfoResult none = new RenewalInfoResult(known, nowSeconds + NO_ADVICE_SECONDS);
+    RenewalInfoResult requestRenewalInfo(AcmeRecord localRecord, long nowSeconds) {
+        RenewalInfoResult none = new RenewalInfoResult(localRecord, nowSeconds + NO_ADVICE_SECONDS);
         try (AcmeStorage.Lease lease =
-                storage.lease(AcmeFiles.fileName(known.name())).orElse(null)) {
-            return lease == null ? none : requestRenewalInfoWhileLeased(latest(known), nowSeconds);
+                storage.lease(AcmeFiles.fileName(localRecord.name())).orElse(null)) {
+            return lease == null ? none : requestRenewalInfoWhileLeased(latest(localRecord), nowSeconds);
         } catch (IOException e) {
-            LOG.warn("ACME: the certificate of {} cannot be read: {}", known.name(), e.toString());
+            LOG.warn("ACME: the certificate of {} cannot be read: {}", localRecord.name(), e.toString());
             return none;
         }
     }
@@ -244,13 +244,13 @@ final class NameIssuance {
         }
         long renewal =
                 RenewalTime.byWindow(window, random.getAsDouble(), current.issuedSeconds(), current.expirySeconds());
-        AcmeRecord next = withRenewal(current, renewal);
+        AcmeRecord newRecord = withRenewal(current, renewal);
         LOG.info(
                 "ACME: the certificate of {} will be renewed at {}, the time that the issuer suggests",
                 current.name(),
                 Instant.ofEpochSecond(renewal));
-        tryWrite(next);
-        return new RenewalInfoResult(next, suggestedRenewal.askAgainSeconds());
+        tryWrite(newRecord);
+        return new RenewalInfoResult(newRecord, suggestedRenewal.askAgainSeconds());
     }
 
     /**
@@ -258,18 +258,18 @@ final class NameIssuance {
      *
      * @return false if the deletion must be tried again
      */
-    boolean forget(AcmeRecord known) {
+    boolean forget(AcmeRecord localRecord) {
         try (AcmeStorage.Lease lease =
-                storage.lease(AcmeFiles.fileName(known.name())).orElse(null)) {
-            if (lease == null || latest(known).changedSeconds() > known.changedSeconds()) {
+                storage.lease(AcmeFiles.fileName(localRecord.name())).orElse(null)) {
+            if (lease == null || latest(localRecord).changedSeconds() > localRecord.changedSeconds()) {
                 return false;
             }
-            storage.delete(certificate(known.name()));
-            storage.delete("records/" + AcmeRecord.fileName(known.name()));
-            LOG.info("ACME: the certificate of {} expired long ago and is deleted", known.name());
+            storage.delete(certificate(localRecord.name()));
+            storage.delete("records/" + AcmeRecord.fileName(localRecord.name()));
+            LOG.info("ACME: the certificate of {} expired long ago and is deleted", localRecord.name());
             return true;
         } catch (IOException e) {
-            LOG.warn("ACME: the certificate of {} cannot be deleted: {}", known.name(), e.toString());
+            LOG.warn("ACME: the certificate of {} cannot be deleted: {}", localRecord.name(), e.toString());
             return false;
         }
     }
@@ -288,7 +288,7 @@ final class NameIssuance {
     private AcmeRecord failed(AcmeRecord record, String reason, long nowSeconds, long notBeforeSeconds) {
         int failures = record.failures() + 1;
         long retry = RetryDelay.next(failures, nowSeconds, notBeforeSeconds);
-        AcmeRecord next = new AcmeRecord(
+        AcmeRecord newRecord = new AcmeRecord(
                 record.name(),
                 record.issuer(),
                 record.issuedSeconds(),
@@ -314,8 +314,8 @@ final class NameIssuance {
                 EventKind.CERTIFICATE_FAILED,
                 record.name(),
                 reason + "; failures in a row: " + failures + "; next try at " + Instant.ofEpochSecond(retry)));
-        tryWrite(next);
-        return next;
+        tryWrite(newRecord);
+        return newRecord;
     }
 
     private static AcmeRecord withOrders(AcmeRecord record, List<Long> orders) {

@@ -23,8 +23,8 @@ final class RenewalTime {
      */
     static long byWindow(Window window, double fraction, long issuedSeconds, long expirySeconds) {
         long length = Math.max(0, window.endSeconds() - window.startSeconds());
-        long wanted = window.startSeconds() + (long) (length * fraction);
-        return Math.min(Math.max(wanted, issuedSeconds + QUIET_SECONDS), latest(issuedSeconds, expirySeconds));
+        long suggested = window.startSeconds() + (long) (length * fraction);
+        return Math.min(Math.max(suggested, issuedSeconds + QUIET_SECONDS), latest(issuedSeconds, expirySeconds));
     }
 
     /**

@@ -72,7 +72,7 @@ final class CheckCommand implements Callable<Integer> {
 
     /** Opens and closes each extension, and prints every failure. Returns true if all could be opened. */
     private static boolean openAll(ExtensionsConfig extensions, PrintWriter err) {
-        boolean opened = true;
+        boolean allOpened = true;
         for (ExtensionSettings each : extensions.list()) {
             try (ConfiguredExtensions code =
                     ConfiguredExtensions.load(new ExtensionsConfig(List.of(each)), List.of())) {
@@ -80,9 +80,9 @@ final class CheckCommand implements Callable<Integer> {
                         .close();
             } catch (IOException e) {
                 err.println(e.getMessage());
-                opened = false;
+                allOpened = false;
             }
         }
-        return opened;
+        return allOpened;
     }
 }

@@ -82,15 +82,15 @@ final class Launcher {
         state.create(mode);
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
-            ConfigReader.Reading used = withFleet(reader, reading, config, state);
-            ProxyConfig inForce = used.config();
+            ConfigReader.Reading effective = withFleet(reader, reading, config, state);
+            ProxyConfig inForce = effective.config();
             LauncherContext launcherContext = new LauncherContext(state, workerClass);
-            long ownWorker = new WorkerIdentity(state.control().workerIdentity())
+            long ownWorkerPid = new WorkerIdentity(state.control().workerIdentity())
                     .find()
                     .map(survivor -> survivor.process().pid())
                     .orElse(0L);
-            StorageOwners.checkFree(launcherContext.withDefaultPaths(inForce), ownWorker);
-            try (Supervision supervision = Supervision.start(reader, used, launcherContext, signals);
+            StorageOwners.checkFree(launcherContext.withDefaultPaths(inForce), ownWorkerPid);
+            try (Supervision supervision = Supervision.start(reader, effective, launcherContext, signals);
                     SocketPointer pointer = pointer(launcherContext, inForce, home)) {
                 LOG.debug("millctl finds the admin socket: {}", pointer);
                 supervision.watch(state, mode, held);
@@ -124,11 +124,11 @@ final class Launcher {
                 return local;
             }
             reader.push(kept);
-            ConfigReader.Reading both = reader.read();
-            if (both.result().isOk()) {
-                return both;
+            ConfigReader.Reading combined = reader.read();
+            if (combined.result().isOk()) {
+                return combined;
             }
-            problem = both.result().text();
+            problem = combined.result().text();
         } catch (IOException e) {
             problem = String.valueOf(e.getMessage());
         } catch (RefusedRevisionException e) {

@@ -187,8 +187,8 @@ final class LauncherAdmin implements AutoCloseable {
             }
             return TrafficSample.of(socket.toString(), read(server, socket, MetricsResource.PATH));
         });
-        Path own = launcherContext.adminSocket(config);
-        fleet.setLocalQueries((target, timeout) -> server.get(own, target, timeout));
+        Path ownSocket = launcherContext.adminSocket(config);
+        fleet.setLocalQueries((target, timeout) -> server.get(ownSocket, target, timeout));
         return new LauncherAdmin(server, status);
     }
 

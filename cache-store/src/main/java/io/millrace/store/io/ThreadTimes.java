@@ -28,8 +28,8 @@ public record ThreadTimes(long cpuNanos, long waitNanos) {
     }
 
     /**
-     * Like {@link #ofCallingThread()}, with the waiting time from this file. Its CPU time is not used, because the
-     * kernel updates it only at timer ticks.
+     * Like {@link #ofCallingThread()}, with the waiting time from this file. The CPU time in the file is not used,
+     * because the kernel updates it only at timer ticks.
      */
     static ThreadTimes ofCallingThread(Path statistics) {
         long cpuNanos =

@@ -148,8 +148,8 @@ public final class JournalFile {
             return;
         }
         ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
-        int got = file.read(in, 0);
-        boolean sound = got == length && in.getLong(0) == MAGIC && in.getInt(28) == Checksums.crc32c(in, 0, 28);
+        int bytesRead = file.read(in, 0);
+        boolean sound = bytesRead == length && in.getLong(0) == MAGIC && in.getInt(28) == Checksums.crc32c(in, 0, 28);
         if (!sound || in.getInt(8) != VERSION) {
             markDamaged(sound ? "format version: actual=" + in.getInt(8) + ", expected=" + VERSION : "invalid header");
             return;
@@ -163,19 +163,19 @@ public final class JournalFile {
     }
 
     private void decodeRecord(ByteBuffer in, int at, int length) {
-        int left = length - at;
-        if (left < RECORD_HEADER_BYTES || isZero(in, at, length)) {
+        int remaining = length - at;
+        if (remaining < RECORD_HEADER_BYTES || isZero(in, at, length)) {
             torn = true;
             return;
         }
-        boolean header = in.getInt(at) == RECORD_MAGIC
+        boolean validHeader = in.getInt(at) == RECORD_MAGIC
                 && in.getLong(at + 8) == tag
                 && in.getLong(at + 16) == sequence + 1
                 && in.getInt(at + 36) == Checksums.crc32c(in, at, 36);
         int contentLength = in.getInt(at + 4);
-        if (!header || contentLength < 0 || contentLength > CONTENT_LENGTH_MAX) {
+        if (!validHeader || contentLength < 0 || contentLength > CONTENT_LENGTH_MAX) {
             markDamaged("invalid record at byte " + at);
-        } else if (left < RECORD_HEADER_BYTES + padded(contentLength)) {
+        } else if (remaining < RECORD_HEADER_BYTES + padded(contentLength)) {
             torn = true;
         } else if (in.getInt(at + 32) != Checksums.crc32c(in, at + RECORD_HEADER_BYTES, contentLength)) {
             markDamaged("wrong checksum of the record at byte " + at);

@@ -7,7 +7,7 @@ import org.jctools.queues.MpscArrayQueue;
  * A bounded queue of sampled requests to a RAM tier, for estimates of the hit ratio that the tier would have at other
  * sizes. A request is sampled by the hash of its key: a hit costs one comparison, and nothing is allocated.
  *
- * <p>A hit is one request. A new entry without a predecessor is one request too, because its key was absent. Requests
+ * <p>A hit is one request. A new entry that replaces no entry is one request too, because its key was absent. Requests
  * whose responses never enter the tier are not seen; no size of the tier would make them hits.
  *
  * <p>Thread-safe; one thread drains. If the queue is full, a request is counted as lost.

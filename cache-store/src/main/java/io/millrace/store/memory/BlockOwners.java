@@ -61,11 +61,11 @@ final class BlockOwners {
     /** Removes an entry of the RAM tier. */
     static void removeEntry(BodyArena arena, long place, CountingAllocator allocator) {
         int bytes = arena.bytes(place);
-        int left = arena.addOwners(place, -ENTRY) - ENTRY;
-        if (left == 0) {
+        int remaining = arena.addOwners(place, -ENTRY) - ENTRY;
+        if (remaining == 0) {
             arena.free(place);
             allocator.budget().release(Part.RESIDENT, bytes);
-        } else if (left >>> 20 == 0) {
+        } else if (remaining >>> 20 == 0) {
             allocator.budget().move(Part.RESIDENT, allocator.part(), bytes);
         }
     }

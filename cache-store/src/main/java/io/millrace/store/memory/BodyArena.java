@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>"length" is the length of the block in bytes, with its header, and a multiple of {@value #GRANULE}. "length
- * before" is the length of the preceding block; it is 0 for the first block of a region. "Owners" is a count of the user; see
- * {@link BlockOwners}. "next" and "previous" are
- * places in a list of free blocks. A place identifies a block: the upper 32 bits are the number of the region, and the
- * lower 32 bits the offset of the block.
+ * before" is the length of the preceding block; it is 0 for the first block of a region. "Owners" is a count that the
+ * user of the block maintains; see {@link BlockOwners}. "next" and "previous" are places in a list of free blocks. A
+ * place identifies a block: the upper 32 bits are the number of the region, and the lower 32 bits the offset of the
+ * block.
  *
  * <p>Thread-safe: one lock, held for a few loads and stores. Regions are allocated and released outside the lock.
  */
@@ -35,6 +35,7 @@ final class BodyArena {
     /** Bytes of a block before its content. */
     static final int HEADER = 16;
 
+    // Offsets of fields in a block, in bytes.
     private static final int OWNERS = 2 * Integer.BYTES;
     private static final int NEXT = 2 * Integer.BYTES;
     private static final int PREVIOUS = NEXT + Long.BYTES;

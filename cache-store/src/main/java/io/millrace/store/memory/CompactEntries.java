@@ -3,9 +3,9 @@ package io.millrace.store.memory;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Keeps entries of a RAM tier without Java objects: key, body and details of an entry are in one block of an arena, and
- * the tier keeps only the place of the block. The first request of such a compact entry creates a {@link RamEntry},
- * which the tier then keeps.
+ * Keeps entries of a RAM tier without Java objects: key, body and details (further values, see {@link
+ * RamEntry#writeDetails}) of an entry are in one block of an arena, and the tier keeps only the place of the block. The
+ * first request of such a compact entry creates a {@link RamEntry}, which the tier then keeps.
  *
  * <pre>
  *   content of the block

@@ -109,13 +109,13 @@ final class CountedBuffer extends AbstractByteBuf {
     }
 
     /** Allocates memory and sets the fields that describe it. */
-    private ByteBuf allocateMemory(int wanted) {
+    private ByteBuf allocateMemory(int requiredCapacity) {
         BodyPool pool = allocator.pool();
         ByteBufAllocator configured = pool.configured();
         ByteBuf allocated;
         if (configured == null) {
             BodyArena from = pool.arena();
-            long place = from.allocate(wanted + prefixBytes);
+            long place = from.allocate(requiredCapacity + prefixBytes);
             BlockOwners.begin(from, place);
             arena = from;
             allocated = from.region(place);
@@ -123,10 +123,10 @@ final class CountedBuffer extends AbstractByteBuf {
             offset = BodyArena.offset(place) + prefixBytes;
             bytes = from.bytes(place);
         } else {
-            allocated = configured.directBuffer(wanted, maxCapacity());
+            allocated = configured.directBuffer(requiredCapacity, maxCapacity());
             bytes = Math.max(allocated.capacity(), allocated.maxFastWritableBytes());
         }
-        capacity = wanted;
+        capacity = requiredCapacity;
         return allocated;
     }
 

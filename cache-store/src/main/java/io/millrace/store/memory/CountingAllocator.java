@@ -8,9 +8,9 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocator of direct buffers that are counted in one part of the memory budget. Only {@link #tryDirectBuffer}
- * checks the limits of the budget, for callers that can continue without a buffer. The other methods always return a
- * buffer.
+ * An allocator of direct buffers that are counted in one part of the memory budget. Only {@link #tryDirectBuffer} and
+ * {@link #tryEntryBuffer} check the limits of the budget, for callers that can continue without a buffer. The other
+ * methods always return a buffer.
  *
  * <p>Thread-safe.
  */

@@ -63,8 +63,8 @@ final class EvictionPolicy {
     /** Maximum number of entries that leave a list because one entry was added to it. */
     private static final int MOVES_PER_ENTRY = 2;
     /**
-     * Frequency from which a refused entry has a small chance. Otherwise, requests for keys that share the counters of
-     * an entry could keep that entry in the tier for ever.
+     * Minimum frequency of an entry that is sometimes admitted at random although it was requested less often.
+     * Otherwise, requests for keys that share the counters of an entry could keep that entry in the tier for ever.
      */
     private static final int CHANCE_FREQUENCY_MIN = 6;
 
@@ -416,7 +416,8 @@ final class EvictionPolicy {
                     candidate = window.oldest();
                     isWindowChecked = true;
                 }
-                // The other entry stays: a victim for the next candidate, or an admitted candidate.
+                // The entry that is not evicted stays: the admitted candidate, or the oldest entry, with which the next
+                // candidate is compared.
                 int next = candidate == EntrySlots.NONE ? EntrySlots.NONE : slots.newer(candidate);
                 int victim = victim(candidate);
                 if (victim == EntrySlots.NONE) {

@@ -19,8 +19,11 @@ final class HottestEntries {
 
     private int[] hits = new int[hashes.length / 2];
     private int count;
-    /** Number of selected entries whose hits have the lowest selected magnitude, of which some are left out. */
-    private int lowest;
+    /**
+     * Number of selected entries with the highest magnitude of which not all entries fit. The magnitude is the number
+     * of bits of the hit count.
+     */
+    private int boundaryEntries;
 
     private HottestEntries(EntrySlots slots, @Nullable CompactEntries<?> compact, int max) {
         this.slots = slots;
@@ -61,8 +64,8 @@ final class HottestEntries {
         int magnitude = magnitude(slotHits);
         if (magnitude >= selectedFrom) {
             add(slot, slotHits);
-        } else if (magnitude == selectedFrom - 1 && lowest < max) {
-            lowest++;
+        } else if (magnitude == selectedFrom - 1 && boundaryEntries < max) {
+            boundaryEntries++;
             add(slot, slotHits);
         }
         if (entry != null) {
@@ -100,6 +103,7 @@ final class HottestEntries {
         return new HottestKeys(sorted, requestedAgain);
     }
 
+    /** Returns the number of bits of a hit count. */
     private static int magnitude(int hits) {
         return Integer.SIZE - Integer.numberOfLeadingZeros(hits);
     }

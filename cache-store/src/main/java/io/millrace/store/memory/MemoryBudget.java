@@ -49,6 +49,7 @@ public final class MemoryBudget {
     private final AtomicLong reading = new AtomicLong();
     private final AtomicLong writing = new AtomicLong();
     private final IdleShare idleShare;
+    /** Share of the budget for unused space in chunks, in bytes. */
     private volatile long idle;
     private volatile LongSupplier chunkBytes = () -> 0;
     private final LongAdder refusedFills = new LongAdder();
@@ -212,7 +213,7 @@ public final class MemoryBudget {
      * RAM tier on the calling thread if needed. Does not count a refusal.
      */
     public boolean reserve(Part part, long bytes) {
-        AtomicLong used = of(part);
+        AtomicLong used = counterOf(part);
         if (!addWithin(used, bytes, partBytesMax)) {
             // Some evicted buffers may be unused but not freed yet; this call frees them.
             var unused = freeUnused();
@@ -235,12 +236,12 @@ public final class MemoryBudget {
      * would refuse concurrent reservations.
      */
     private static boolean addWithin(AtomicLong counter, long bytes, long limit) {
-        long now = counter.get();
-        while (now + bytes <= limit) {
-            if (counter.compareAndSet(now, now + bytes)) {
+        long current = counter.get();
+        while (current + bytes <= limit) {
+            if (counter.compareAndSet(current, current + bytes)) {
                 return true;
             }
-            now = counter.get();
+            current = counter.get();
         }
         return false;
     }
@@ -257,8 +258,8 @@ public final class MemoryBudget {
         }
     }
 
-    private long missingBytes(long wanted) {
-        return total.get() + wanted - bytesNow() + freeBytes() / 2;
+    private long missingBytes(long needed) {
+        return total.get() + needed - bytesNow() + freeBytes() / 2;
     }
 
     /** Counts a refused reservation of the part. */
@@ -268,7 +269,7 @@ public final class MemoryBudget {
 
     /** Adds bytes without checking a limit. */
     public void add(Part part, long bytes) {
-        of(part).addAndGet(bytes);
+        counterOf(part).addAndGet(bytes);
         total.addAndGet(bytes);
     }
 
@@ -277,7 +278,7 @@ public final class MemoryBudget {
      * waits.
      */
     public void release(Part part, long bytes) {
-        of(part).addAndGet(-bytes);
+        counterOf(part).addAndGet(-bytes);
         total.addAndGet(-bytes);
         Runnable callback = onRoom;
         if (callback != null && shortage.get() && shortage.compareAndSet(true, false)) {
@@ -295,11 +296,11 @@ public final class MemoryBudget {
 
     /** Moves bytes from one part to another. */
     void move(Part from, Part to, long bytes) {
-        of(from).addAndGet(-bytes);
-        of(to).addAndGet(bytes);
+        counterOf(from).addAndGet(-bytes);
+        counterOf(to).addAndGet(bytes);
     }
 
-    private AtomicLong of(Part part) {
+    private AtomicLong counterOf(Part part) {
         return switch (part) {
             case RESIDENT -> resident;
             case ENTRIES -> entries;
@@ -311,7 +312,7 @@ public final class MemoryBudget {
 
     /** Returns the current bytes of a part. */
     public long bytes(Part part) {
-        return of(part).get();
+        return counterOf(part).get();
     }
 
     /** Returns the current bytes of all parts together. */

@@ -187,11 +187,11 @@ public abstract class RamEntry {
 
     /** Releases a reference; returns true if it was the last. */
     public final boolean releaseEntry() {
-        int left = REFERENCES.decrementAndGet(this);
-        if (left < 0) {
-            throw new IllegalReferenceCountException(left, -1);
+        int remaining = REFERENCES.decrementAndGet(this);
+        if (remaining < 0) {
+            throw new IllegalReferenceCountException(remaining, -1);
         }
-        if (left == 0) {
+        if (remaining == 0) {
             body.release();
             return true;
         }
@@ -228,13 +228,13 @@ public abstract class RamEntry {
     }
 
     private int changePhase(int from, int to) {
-        int now = state;
-        while (now >>> HEAP_BITS == from) {
-            int heapBytes = now & HEAP_BYTES_MAX;
-            if (STATE.compareAndSet(this, now, state(to, heapBytes))) {
+        int current = state;
+        while (current >>> HEAP_BITS == from) {
+            int heapBytes = current & HEAP_BYTES_MAX;
+            if (STATE.compareAndSet(this, current, state(to, heapBytes))) {
                 return heapBytes;
             }
-            now = state;
+            current = state;
         }
         return NO_CHANGE;
     }
@@ -245,11 +245,11 @@ public abstract class RamEntry {
      */
     final int grow(int bytes) {
         while (true) {
-            int now = state;
-            int phase = now >>> HEAP_BITS;
-            int before = now & HEAP_BYTES_MAX;
+            int current = state;
+            int phase = current >>> HEAP_BITS;
+            int before = current & HEAP_BYTES_MAX;
             int after = (int) Math.min(HEAP_BYTES_MAX, (long) before + bytes);
-            if (STATE.compareAndSet(this, now, state(phase, after))) {
+            if (STATE.compareAndSet(this, current, state(phase, after))) {
                 return phase == LINKED ? after - before : 0;
             }
         }

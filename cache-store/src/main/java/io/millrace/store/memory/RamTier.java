@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The table alone determines which objects are resident. Its slots are numbers of {@link EntrySlots}. The tier holds
  * one reference to the {@link RamEntry} of a slot, or owns the block of a {@link CompactEntries compact entry}. The
- * thread that removes a slot from the table, by eviction, replacement or removal, gives this up when no reader can have
- * found the slot. The memory is freed when its last owner has released it.
+ * thread that removes a slot from the table, by eviction, replacement or removal, releases this reference or block when
+ * no reader can be using the slot any more. The memory is freed when its last owner has released it.
  *
  * <p>Thread-safe. A lookup of an entry that is in the table and not in compact form takes no lock. Others take the lock
  * of a chain for a few steps, unless the chain is empty.
@@ -637,8 +637,8 @@ public final class RamTier<E extends RamEntry> {
         ReentrantLock lock = table.lock(hashLow);
         lock.lock();
         try {
-            boolean other = only != null && !Objects.equals(slots.entry(slot), only);
-            if (other || !table.remove(slot, hashLow)) {
+            boolean hasOtherEntry = only != null && !Objects.equals(slots.entry(slot), only);
+            if (hasOtherEntry || !table.remove(slot, hashLow)) {
                 return false;
             }
         } finally {

@@ -3,8 +3,8 @@ package io.millrace.store.memory;
 /**
  * The share of the window in the limit of an {@link EvictionPolicy}, adapted to the requests. The share grows while a
  * byte of the window has more hits than a byte of the main part, and shrinks while it has fewer. A step is in
- * proportion to the logarithm of the ratio of both, so that it is small near the balance. Both are counted over the
- * same requests. Source: the climber of Caffeine 3.3, https://github.com/ben-manes/caffeine.
+ * proportion to the logarithm of the ratio of both, so that it is small near the balance. The hits of both are counted
+ * over the same requests. Source: the hill climber of Caffeine 3.3, https://github.com/ben-manes/caffeine.
  *
  * <p>Not thread-safe: guarded by the lock of the policy.
  */

@@ -117,9 +117,9 @@ final class DeviceOpening {
     }
 
     private void note(@Nullable DeviceNote before, boolean used) throws IOException {
-        DeviceNote now = new DeviceNote(device.path(), used);
-        if (!now.equals(before)) {
-            now.write(io, spec.directory());
+        DeviceNote newNote = new DeviceNote(device.path(), used);
+        if (!newNote.equals(before)) {
+            newNote.write(io, spec.directory());
         }
     }
 

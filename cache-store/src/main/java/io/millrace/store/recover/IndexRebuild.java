@@ -179,12 +179,12 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
             return;
         }
         int end = Math.max(0, remaining.size() - STEP_RECORDS);
-        boolean verified = next <= UNFORCED_SEGMENTS;
+        boolean mustVerify = next <= UNFORCED_SEGMENTS;
         long bytes = 0;
         for (int i = remaining.size() - 1; i >= end; i--) {
             SegmentSummary.Entry entry = remaining.get(i);
-            bytes += verified ? entry.length() : 0;
-            if (verified && isTorn(segment, entry)) {
+            bytes += mustVerify ? entry.length() : 0;
+            if (mustVerify && isTorn(segment, entry)) {
                 tornObjects++;
             } else if (!addRecord(segment, entry)) {
                 LOG.warn(
@@ -286,15 +286,15 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
      * for their records. No effect if {@code sequence} is negative.
      */
     private void dropOlderThan(long sequence) throws IOException {
-        int older = 0;
-        while (older < newestFirst.size() && newestFirst.get(older).sequence() > sequence) {
-            older++;
+        int firstOlder = 0;
+        while (firstOlder < newestFirst.size() && newestFirst.get(firstOlder).sequence() > sequence) {
+            firstOlder++;
         }
         if (sequence >= 0) {
             LOG.warn(
                     "{}: the header of a segment is missing, so its content and that of all older segments is dropped",
                     directory);
-            dropFrom(older);
+            dropFrom(firstOlder);
             next = 0;
         }
     }

@@ -76,9 +76,9 @@ final class VolumeFiles {
     }
 
     private static void openDirect(VolumeSpec spec, StoreFile file) throws IOException {
-        boolean wanted = spec.directWrites() == VolumeSpec.DirectWrites.ON
+        boolean isRequested = spec.directWrites() == VolumeSpec.DirectWrites.ON
                 || (spec.directWrites() == VolumeSpec.DirectWrites.AUTO && file.isFixed());
-        if (!wanted) {
+        if (!isRequested) {
             return;
         }
         try {

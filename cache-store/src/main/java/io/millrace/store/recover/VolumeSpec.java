@@ -57,11 +57,11 @@ public record VolumeSpec(
      * size. The result is limited so that the volume has at least {@value #SEGMENTS_MIN} segments.
      */
     int segmentBytesOf(long volumeBytes) {
-        long wanted = segmentBytes;
-        if (wanted == 0) {
-            wanted = Math.max(AUTOMATIC_SEGMENT_BYTES_MIN, Long.highestOneBit(volumeBytes / AUTOMATIC_SEGMENTS));
+        long preferred = segmentBytes;
+        if (preferred == 0) {
+            preferred = Math.max(AUTOMATIC_SEGMENT_BYTES_MIN, Long.highestOneBit(volumeBytes / AUTOMATIC_SEGMENTS));
         }
         long most = Math.min(SEGMENT_BYTES_MAX, volumeBytes / SEGMENTS_MIN);
-        return (int) (Math.min(wanted, most) / 4096 * 4096);
+        return (int) (Math.min(preferred, most) / 4096 * 4096);
     }
 }

@@ -181,8 +181,8 @@ public final class StoreCheck {
         } else if (indexed == Location.NONE || !segmentStates.isLive(indexed)) {
             orphans.note(header.hashHigh(), header.hashLow(), header.sequence(), mustBeIndexed ? location : 0);
         } else if (isNewer(location, indexed) && (sound || !header.isObjectInOneRecord())) {
-            // The newer record is sound, or its object is stored in blocks. A partly written record in one piece is no
-            // error: a rebuild of the index skips it and keeps the older record.
+            // The newer record is sound, or its object is stored in blocks. A partly written record that contains a
+            // whole object is no error: a rebuild of the index skips it and keeps the older record.
             report.finding(
                     Kind.WRONG,
                     "index entry for " + Location.describe(indexed) + ", but a newer record is " + header + " at "

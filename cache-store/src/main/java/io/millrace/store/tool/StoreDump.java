@@ -77,8 +77,8 @@ public final class StoreDump {
         }
         SegmentFile segments = view.segments();
         for (int segment = 0; segment < superblock.segmentCount(); segment++) {
-            boolean wanted = options.segment() < 0 || options.segment() == segment;
-            SegmentHeader header = wanted ? segments.header(segment) : null;
+            boolean isSelected = options.segment() < 0 || options.segment() == segment;
+            SegmentHeader header = isSelected ? segments.header(segment) : null;
             if (header != null) {
                 if (!machineReadable) {
                     printLine("segment " + segment + " sequence " + header.sequence() + " tag "

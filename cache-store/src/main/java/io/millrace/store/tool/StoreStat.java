@@ -109,9 +109,9 @@ public final class StoreStat {
     }
 
     private void count(SegmentHeader segment, SegmentSummary.Entry entry) {
-        MappedIndex known = index;
+        MappedIndex currentIndex = index;
         long location = Location.pack(segment.segment(), entry.offset(), entry.length(), segment.tag());
-        boolean live = known != null && known.find(entry.hashHigh(), entry.hashLow()) == location;
+        boolean live = currentIndex != null && currentIndex.find(entry.hashHigh(), entry.hashLow()) == location;
         if (!live) {
             deadBytes += entry.length();
             return;

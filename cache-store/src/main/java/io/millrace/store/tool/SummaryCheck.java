@@ -13,7 +13,8 @@ final class SummaryCheck {
     private final CheckReport report;
     private final int segment;
     private final @Nullable SegmentSummary summary;
-    private int next;
+    /** Position in {@link #summary} of the entry to compare next. */
+    private int nextEntry;
     private int unlistedRecords;
 
     /**
@@ -33,19 +34,19 @@ final class SummaryCheck {
         if (entries == null) {
             return;
         }
-        for (; next < entries.size(); next++) {
-            SegmentSummary.Entry entry = entries.entry(next);
+        for (; nextEntry < entries.size(); nextEntry++) {
+            SegmentSummary.Entry entry = entries.entry(nextEntry);
             if (entry != null && entry.offset() >= record.offset()) {
                 break;
             }
             reportMissing(entry);
         }
-        SegmentSummary.Entry entry = next < entries.size() ? entries.entry(next) : null;
+        SegmentSummary.Entry entry = nextEntry < entries.size() ? entries.entry(nextEntry) : null;
         if (entry == null || entry.offset() > record.offset()) {
             unlistedRecords++;
             return;
         }
-        next++;
+        nextEntry++;
         if (!entry.describesSameRecord(record)) {
             reportMissing(entry);
         }
@@ -57,8 +58,8 @@ final class SummaryCheck {
         if (entries == null) {
             return;
         }
-        for (; next < entries.size(); next++) {
-            reportMissing(entries.entry(next));
+        for (; nextEntry < entries.size(); nextEntry++) {
+            reportMissing(entries.entry(nextEntry));
         }
         if (unlistedRecords > 0) {
             report.finding(

@@ -69,11 +69,11 @@ final class AlarmCommand implements ActionQueue.Action {
             pause.pass(waitNanos);
             waitNanos = limit.waitNanos(settings.get().runsPerMinute(), nanoTime.getAsLong());
         }
-        AlarmConfig now = settings.get();
-        Path program = now.command();
+        AlarmConfig current = settings.get();
+        Path program = current.command();
         if (program != null) {
             limit.started(nanoTime.getAsLong());
-            run(program, TimeUnit.MILLISECONDS.toNanos(now.timeout().toMillis()), change);
+            run(program, TimeUnit.MILLISECONDS.toNanos(current.timeout().toMillis()), change);
         }
     }
 

@@ -55,7 +55,7 @@ public final class Alarms implements AlarmSource, AutoCloseable {
      *
      * @param settings returns the settings in force
      * @param state the state directory: working directory of the command
-     * @param sink receives an event for each change
+     * @param sink receives the events of changes
      */
     public Alarms(Supplier<AlarmConfig> settings, Path state, EventSink sink) {
         this.settings = settings;
@@ -123,11 +123,11 @@ public final class Alarms implements AlarmSource, AutoCloseable {
                     alarm.subject(),
                     alarm.kind().word() + ": " + alarm.text()));
         }
-        AlarmConfig now = settings.get();
-        if (now.command() != null) {
+        AlarmConfig current = settings.get();
+        if (current.command() != null) {
             command.add(change);
         }
-        if (now.syslog() != null) {
+        if (current.syslog() != null) {
             messages.add(change);
         }
     }

@@ -56,9 +56,9 @@ final class WorkerAlarms {
                 default -> json.skipChildren();
             }
         }
-        AlarmKind known = AlarmKind.of(kind);
-        if (known != null) {
-            alarms.add(new Alarm(known, subject, text, -1));
+        AlarmKind knownKind = AlarmKind.of(kind);
+        if (knownKind != null) {
+            alarms.add(new Alarm(knownKind, subject, text, -1));
         }
     }
 }

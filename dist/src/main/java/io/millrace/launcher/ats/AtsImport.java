@@ -232,18 +232,18 @@ public final class AtsImport {
             if (part == null) {
                 throw new IllegalStateException("the import has no element to remove for the error: " + error.text());
             }
-            boolean guards = error.path().startsWith("access.filters") || isForClientCertificates(part);
+            boolean protectsAccess = error.path().startsWith("access.filters") || isForClientCertificates(part);
             if (ForwardedParents.isGuard(error.path())) {
                 part.node().allSources().forEach(source -> ForwardedParents.disableForwarding(state, source));
             }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
-                if (guards) {
+                if (protectsAccess) {
                     // An error: without the filter all clients would have access.
                     state.problem(source, error.message());
                 }
             }
-            if (part.node().isElement() && part.node().field("filters") != null && !guards) {
+            if (part.node().isElement() && part.node().field("filters") != null && !protectsAccess) {
                 if (part.node().denyAllClients(error.path())) {
                     part.node()
                             .sources()

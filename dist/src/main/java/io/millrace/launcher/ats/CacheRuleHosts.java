@@ -47,7 +47,7 @@ final class CacheRuleHosts {
             return List.of(line);
         }
         List<DraftNode> lines = new ArrayList<>();
-        Set<String> known = new LinkedHashSet<>();
+        Set<String> seen = new LinkedHashSet<>();
         for (RemapRule rule : rules) {
             String prefix = prefix(text(line, "prefix"), rule);
             if (prefix == null || !matchesTarget(line, rule)) {
@@ -58,7 +58,7 @@ final class CacheRuleHosts {
                         + rule.entry().place()
                         + ", which matches every host that no other rule matches: write rules for the intended"
                         + " hosts");
-            } else if (known.add(hosts(rule) + prefix)) {
+            } else if (seen.add(hosts(rule) + prefix)) {
                 lines.add(copy(line, rule, prefix));
             }
         }
@@ -86,10 +86,10 @@ final class CacheRuleHosts {
 
     private static DraftNode copy(DraftNode line, RemapRule rule, String prefix) {
         DraftNode copy = new DraftNode();
-        boolean any = rule.fromHost().isEmpty();
+        boolean isAnyHost = rule.fromHost().isEmpty();
         copy.put(
-                any ? "dest_domain" : rule.isExpression() ? "host_regex" : "dest_host",
-                any ? "." : rule.isExpression() ? "^(?:" + rule.fromHost() + ")$" : rule.fromHost());
+                isAnyHost ? "dest_domain" : rule.isExpression() ? "host_regex" : "dest_host",
+                isAnyHost ? "." : rule.isExpression() ? "^(?:" + rule.fromHost() + ")$" : rule.fromHost());
         if (!prefix.equals("/")) {
             copy.put("prefix", prefix);
         }
@@ -132,19 +132,19 @@ final class CacheRuleHosts {
      * Converts a prefix of the target path to a prefix of the client's path. Returns null if no target path of the rule
      * begins with it.
      */
-    private static @Nullable String prefix(String wanted, RemapRule rule) {
+    private static @Nullable String prefix(String targetPrefix, RemapRule rule) {
         String from = rule.fromPath();
         String to = rule.toPath();
-        if (to.startsWith(wanted)) {
+        if (to.startsWith(targetPrefix)) {
             return from;
         }
-        if (!wanted.startsWith(to)) {
+        if (!targetPrefix.startsWith(to)) {
             return null;
         }
-        String rest = wanted.substring(to.length());
-        return from.endsWith("/") && rest.startsWith("/")
-                ? from + rest.substring(1)
-                : from.endsWith("/") || rest.startsWith("/") ? from + rest : from + "/" + rest;
+        String remainder = targetPrefix.substring(to.length());
+        return from.endsWith("/") && remainder.startsWith("/")
+                ? from + remainder.substring(1)
+                : from.endsWith("/") || remainder.startsWith("/") ? from + remainder : from + "/" + remainder;
     }
 
     private static boolean keepsUrl(RemapRule rule) {

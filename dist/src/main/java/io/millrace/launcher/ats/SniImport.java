@@ -190,24 +190,24 @@ final class SniImport {
      * below the domain.
      */
     private void write(Policy policy, int index, NameCertificates names, List<RemapRule> rules) {
-        Set<String> wanted = new LinkedHashSet<>(Set.of(policy.name));
+        Set<String> serverNames = new LinkedHashSet<>(Set.of(policy.name));
         if (policy.isWildcard()) {
-            wanted.addAll(names.below(policy.domain()));
+            serverNames.addAll(names.below(policy.domain()));
             rules.stream()
                     .filter(rule -> !rule.isExpression() && !rule.verb().equals("reverse_map"))
                     .map(RemapRule::fromHost)
                     .filter(host -> policy.matches(host)
                             && host.indexOf('.')
                                     < host.length() - policy.domain().length() - 1)
-                    .forEach(wanted::add);
+                    .forEach(serverNames::add);
         }
         for (Policy other : policies.subList(0, index)) {
             if (other.hosts == null && policy.matches(other.name) && !other.somePorts) {
                 names.add(Set.of(other.name), other.settings, other.entry);
             }
-            wanted.removeIf(other::coversAllPortsOf);
+            serverNames.removeIf(other::coversAllPortsOf);
         }
-        names.add(wanted, policy.settings, policy.entry);
+        names.add(serverNames, policy.settings, policy.entry);
     }
 
     /**
@@ -490,20 +490,20 @@ final class SniImport {
         }
         for (int i = 0; i < matching.size(); i++) {
             Policy policy = matching.get(i);
-            boolean many = policy.hosts != null;
+            boolean isForManyHosts = policy.hosts != null;
             DraftNode named = state.draft()
                     .root()
                     .addElementLike(
                             "remap",
                             node,
-                            (many ? "regex_" : "") + rule.verb(),
-                            "https://" + (many ? policy.hosts : policy.name) + rule.from());
+                            (isForManyHosts ? "regex_" : "") + rule.verb(),
+                            "https://" + (isForManyHosts ? policy.hosts : policy.name) + rule.from());
             named.from(policy.entry);
             addFilters(
                     named,
-                    many && policy.somePorts
+                    isForManyHosts && policy.somePorts
                             ? matching.subList(i, matching.size())
-                            : many ? List.of(policy) : policiesOf(policy.name));
+                            : isForManyHosts ? List.of(policy) : policiesOf(policy.name));
         }
     }
 

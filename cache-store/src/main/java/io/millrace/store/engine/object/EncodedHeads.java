@@ -82,8 +82,8 @@ public final class EncodedHeads<H> {
     /**
      * Decodes the object's head if it is not decoded yet. Returns false if the head cannot be decoded.
      *
-     * <p>After a failure the object is removed from RAM, unless it is a copy, and the caller treats it as absent. The
-     * caller holds a reference to the object, or an epoch-based read protects it.
+     * <p>After a failure the object is removed from RAM, unless it is a copy (see {@link RamTier#copy}), and the caller
+     * treats it as absent. The caller holds a reference to the object, or an epoch-based read protects it.
      */
     public boolean ensureDecoded(ResidentObject<H> object) {
         return object.isDecoded() || decode(object);

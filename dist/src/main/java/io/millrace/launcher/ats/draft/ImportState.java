@@ -173,9 +173,9 @@ public final class ImportState {
         if (!Files.exists(path)) {
             return null;
         }
-        SourceFile known = files.get(name);
-        if (known != null) {
-            return known;
+        SourceFile existing = files.get(name);
+        if (existing != null) {
+            return existing;
         }
         SourceFile file = new SourceFile(path, name, readText(path), problems);
         files.put(name, file);
