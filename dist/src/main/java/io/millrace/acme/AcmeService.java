@@ -329,7 +329,8 @@ public final class AcmeService implements AutoCloseable {
 
     /** Requests renewal information (ARI) for one certificate. */
     private void requestRenewalInfo(NameIssuance current, AcmeConfig settingsNow, long nowSeconds) {
-        AcmeRecord record = schedule.withDueRenewalInfo(settingsNow.names(), now.onDemand() != null, nowSeconds);
+        AcmeRecord record =
+                schedule.withDueRenewalInfo(settingsNow.names(), settingsNow.onDemand() != null, nowSeconds);
         if (record == null) {
             return;
         }
@@ -378,32 +379,32 @@ public final class AcmeService implements AutoCloseable {
 
     /** Applies changed settings. Returns the settings if they can be used, otherwise null. */
     private @Nullable AcmeConfig configure() {
-        AcmeConfig changed = settings.get();
-        if (changed == null || changed.equals(config)) {
-            config = changed;
-            return issuance == null ? null : changed;
+        AcmeConfig latest = settings.get();
+        if (latest == null || latest.equals(config)) {
+            config = latest;
+            return issuance == null ? null : latest;
         }
-        Path root = changed.storage();
+        Path root = latest.storage();
         if (root == null) {
             return null;
         }
         try {
             DirectoryStorage storage = DirectoryStorage.open(root);
-            AcmeConfig.OnDemand onDemandConfig = changed.onDemand();
+            AcmeConfig.OnDemand onDemandConfig = latest.onDemand();
             schedule.load(new AcmeFiles(root));
-            issuance = new NameIssuance(changed, storage, clients.client(changed, storage), random::nextDouble, events);
+            issuance = new NameIssuance(latest, storage, clients.client(latest, storage), random::nextDouble, events);
             onDemand = onDemandConfig == null
                     ? null
                     : new OnDemandNames(
                             storage,
-                            new AskClient(onDemandConfig.ask(), changed.caFile()),
+                            new AskClient(onDemandConfig.ask(), latest.caFile()),
                             askThreads,
                             acmeThreadTasks::add,
                             this::answered);
             checkedSeconds = 0;
             storageFailure = null;
-            config = changed;
-            return changed;
+            config = latest;
+            return latest;
         } catch (IOException e) {
             if (!e.toString().equals(storageFailure)) {
                 storageFailure = e.toString();

@@ -129,12 +129,12 @@ final class ImportCommand implements Runnable {
                 return;
             }
             Path directory = file.toAbsolutePath().getParent();
-            Path fresh = Files.createTempFile(directory == null ? Path.of("/") : directory, ".millrace", ".yaml");
+            Path temporary = Files.createTempFile(directory == null ? Path.of("/") : directory, ".millrace", ".yaml");
             try {
-                Files.writeString(fresh, yaml);
-                Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+                Files.writeString(temporary, yaml);
+                Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
             } finally {
-                Files.deleteIfExists(fresh);
+                Files.deleteIfExists(temporary);
             }
         }
     }

@@ -318,9 +318,11 @@ final class SniImport {
             state.problem(item.entry(), problem);
             return;
         }
-        boolean listed = Yaml.value(item.node(), "ip_allow") != null;
+        boolean hasAllowList = Yaml.value(item.node(), "ip_allow") != null;
         AddressSet allowed =
-                !listed ? null : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
+                !hasAllowList
+                        ? null
+                        : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
         boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
         NameSettings settings = NameSettings.of(state, item.node(), item.entry());
         policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, settings, origin));

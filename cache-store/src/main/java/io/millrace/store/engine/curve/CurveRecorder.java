@@ -153,7 +153,8 @@ public final class CurveRecorder {
             long requestsNow = requests();
             boolean isFull = feed.drain(REQUESTS_PER_DRAIN, curve::request) == REQUESTS_PER_DRAIN;
             if (isFull || lostNow != lostAtLastDrain) {
-                // The number of requests since the last drain cannot correct the counts, because samples are missing.
+                // The number of requests since the last drain cannot correct the counts, because some of their samples
+                // were lost or are still in the queue.
                 curve.expectNothing();
                 curve.reduceLoad();
             } else {

@@ -16,21 +16,21 @@ import java.util.concurrent.Executor;
  * @param body the body that contains the block. It may be stored only in part. The caller holds a reference to it
  * @param readers the body's readers, notified if the block is lost
  * @param map locations of the body's blocks on disk
- * @param wanted the block and the part to read
+ * @param request the block and the part to read
  * @param headLocation location of the object's head record
  */
 record BlockReading(
         FillingBody<?> body,
         BodyReaders readers,
         BlockMap map,
-        DiskBlock wanted,
+        DiskBlock request,
         long headLocation,
         Executor replyOn,
         ReadCallback reply) {
     /** Queues the read for an I/O thread. */
     void start(ReadPool pool) {
         pool.read(
-                wanted.length(),
+                request.length(),
                 () -> readNow(pool),
                 () -> Replies.failed(replyOn, reply, new IOException("the queue of reads is full")));
     }
@@ -38,7 +38,7 @@ record BlockReading(
     private void readNow(ReadPool pool) {
         ByteBuf content;
         try {
-            content = map.read(wanted.number(), wanted.location(), wanted.tag(), wanted.from(), wanted.length());
+            content = map.read(request.number(), request.location(), request.tag(), request.from(), request.length());
         } catch (IOException e) {
             failed(pool, e);
             Replies.failed(replyOn, reply, e);
@@ -51,10 +51,10 @@ record BlockReading(
         boolean damaged = e instanceof DamagedRecordException;
         if (damaged) {
             pool.damaged();
-            map.dropDamaged(body.key(), headLocation, wanted.number(), wanted.location());
+            map.dropDamaged(body.key(), headLocation, request.number(), request.location());
         }
         if ((damaged || e instanceof BlockReclaimedException) && map.volume().isWorking()) {
-            readers.markLost(map, wanted);
+            readers.markLost(map, request);
         }
     }
 }

@@ -518,7 +518,7 @@ public final class VolumeGroup {
     /**
      * Records a change of the key for one slot.
      *
-     * @param exempt volume to which the change is not applied, because it was offered the change before
+     * @param exempt volume that the caller has already handled, so that the change is not applied to it; null for none
      */
     private void recordMissedChange(StoreKey key, int number, @Nullable Volume exempt, Predicate<Volume> apply) {
         boolean recorded = false;

@@ -18,6 +18,7 @@ public final class ForwardedParents {
     private static final String ORIGINS = "forward_proxy.origins";
 
     private final ImportState state;
+    /** True if Traffic Server forwards requests that no remap rule matches. */
     private final boolean forwarding;
     /** Lines whose hosts Traffic Server reaches only through parents. */
     private final List<Entry> guards = new ArrayList<>();
@@ -51,14 +52,14 @@ public final class ForwardedParents {
             handleForSomeHosts(entry, fields);
             return false;
         }
-        boolean parents = !fields.getOrDefault("parent", "").isEmpty();
+        boolean hasParents = !fields.getOrDefault("parent", "").isEmpty();
         String scheme = fields.getOrDefault("scheme", "").toLowerCase(Locale.ROOT);
-        if (!scheme.isEmpty() && !parents) {
+        if (!scheme.isEmpty() && !hasParents) {
             handleForSomeHosts(entry, fields);
             return false;
         }
         decidedBy = entry;
-        if (!parents) {
+        if (!hasParents) {
             entry.note("forwarded requests go directly to the hosts");
             return false;
         }

@@ -43,7 +43,7 @@ public final class GroupWriter {
     }
 
     private final ImportState state;
-    private final Set<String> taken = new HashSet<>();
+    private final Set<String> usedNames = new HashSet<>();
 
     /** Creates a writer into the draft of {@code state}. */
     public GroupWriter(ImportState state) {
@@ -94,15 +94,15 @@ public final class GroupWriter {
         String word = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
         String cut = word.substring(0, Math.min(word.length(), NAME_MAX - 4));
         String free = cut.isEmpty() ? "group" : cut;
-        for (int i = 2; !taken.add(free); i++) {
+        for (int i = 2; !usedNames.add(free); i++) {
             free = cut + "-" + i;
         }
         return free;
     }
 
     /**
-     * Writes the hosts of a group. A host that is listed twice in one ring gets the sum of both weights; a host that is
-     * also listed as a backup is written once.
+     * Writes the hosts of a group. A host that is listed twice in one ring (the hosts or the backups) gets the sum of
+     * both weights; a host that is also listed as a backup is written once.
      */
     void writeHosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
         List<Host> once = new ArrayList<>();

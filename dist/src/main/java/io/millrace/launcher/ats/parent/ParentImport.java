@@ -87,11 +87,11 @@ public final class ParentImport {
             readLines(file, unassigned);
         }
         // This record sets the parents of all requests that no line matches.
-        Rec usual = state.records().take("http.parent_proxies");
-        if (usual != null && usual.value() != null) {
-            readLine(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);
-        } else if (usual != null) {
-            usual.entry().note("the record is empty");
+        Rec defaultParents = state.records().take("http.parent_proxies");
+        if (defaultParents != null && defaultParents.value() != null) {
+            readLine(defaultParents.entry(), Map.of("dest_domain", ".", "parent", defaultParents.value()), unassigned);
+        } else if (defaultParents != null) {
+            defaultParents.entry().note("the record is empty");
         }
         forwarded.finish();
         reportUncacheableBypass();

@@ -158,9 +158,9 @@ public final class StrategiesImport {
         }
     }
 
-    private static boolean flag(@Nullable Node node, String key, boolean otherwise) {
+    private static boolean flag(@Nullable Node node, String key, boolean defaultValue) {
         String text = Yaml.text(node, key).toLowerCase(Locale.ROOT);
-        return text.isEmpty() ? otherwise : List.of("true", "yes", "on", "y").contains(text);
+        return text.isEmpty() ? defaultValue : List.of("true", "yes", "on", "y").contains(text);
     }
 
     private void write(Strategy strategy, DraftNode group, String scheme, boolean proxies) {
@@ -177,13 +177,14 @@ public final class StrategiesImport {
                         "hash_key: in Traffic Server cache_key is only the path, unless cachekey.so changes the key");
             }
         }
-        String wanted = Yaml.text(strategy.node, "scheme");
+        String usedScheme = Yaml.text(strategy.node, "scheme");
         String self = Yaml.text(failover, "self");
         List<Host> hosts = new ArrayList<>();
         List<Node> rings = Yaml.elements(Yaml.value(strategy.node, "groups"));
         for (int i = 0; i < rings.size(); i++) {
             for (Node host : Yaml.elements(rings.get(i))) {
-                Host read = readHost(strategy, host, rings.get(i), i > 0, wanted.isEmpty() ? scheme : wanted, self);
+                Host read = readHost(
+                        strategy, host, rings.get(i), i > 0, usedScheme.isEmpty() ? scheme : usedScheme, self);
                 if (read != null) {
                     hosts.add(read);
                 }
@@ -197,16 +198,16 @@ public final class StrategiesImport {
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put("go_direct", Boolean.toString(flag(strategy.node, "go_direct", true)));
         importRetries(strategy, group, failover);
-        writeHealthChecks(strategy, group, failover, rings, wanted.isEmpty() ? scheme : wanted);
+        writeHealthChecks(strategy, group, failover, rings, usedScheme.isEmpty() ? scheme : usedScheme);
     }
 
     /** Writes the ring mode. Without this key, Traffic Server alternates between the hosts of both rings. */
     private static void writeRingMode(
             Strategy strategy, DraftNode group, @Nullable Node failover, boolean hashed, List<Host> hosts) {
-        String given = Yaml.text(failover, "ring_mode");
-        String mode = RING_MODES.contains(given) ? given : "alternate_ring";
-        if (!given.isEmpty() && !given.equals(mode)) {
-            strategy.entry.note("'" + given + "' is not a ring_mode; alternate_ring is used");
+        String configuredMode = Yaml.text(failover, "ring_mode");
+        String mode = RING_MODES.contains(configuredMode) ? configuredMode : "alternate_ring";
+        if (!configuredMode.isEmpty() && !configuredMode.equals(mode)) {
+            strategy.entry.note("'" + configuredMode + "' is not a ring_mode; alternate_ring is used");
         }
         boolean backups = hosts.stream().anyMatch(Host::backup);
         if (hashed && (mode.equals("peering_ring") || (mode.equals("alternate_ring") && backups))) {

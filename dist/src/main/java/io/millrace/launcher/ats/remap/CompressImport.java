@@ -42,11 +42,11 @@ final class CompressImport {
     void write(RemapRule rule, DraftNode node, String name) {
         List<CompressSection> sections = sections(name, rule.entry());
         if (sections != null) {
-            CompressSection own = sections.get(0);
+            CompressSection section = sections.get(0);
             for (CompressSection each : sections.subList(1, sections.size())) {
-                own = isOf(each, rule) ? each : own;
+                section = isForHostOf(each, rule) ? each : section;
             }
-            write(own, node, rule.entry());
+            write(section, node, rule.entry());
         }
     }
 
@@ -70,14 +70,14 @@ final class CompressImport {
         for (CompressSection each : sections.subList(1, sections.size())) {
             for (RemapRule rule : rules) {
                 DraftNode node = rule.node();
-                if (node != null && rule.isMapping() && isOf(each, rule) && node.find("compression") == null) {
+                if (node != null && rule.isMapping() && isForHostOf(each, rule) && node.find("compression") == null) {
                     write(each, node, words.entry());
                 }
             }
         }
     }
 
-    private static boolean isOf(CompressSection section, RemapRule rule) {
+    private static boolean isForHostOf(CompressSection section, RemapRule rule) {
         return !rule.isExpression() && section.host().equals(rule.fromHost());
     }
 

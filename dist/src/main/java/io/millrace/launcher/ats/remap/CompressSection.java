@@ -57,9 +57,9 @@ final class CompressSection {
         int i = 0;
         while (i < words.words().size()) {
             String name = words.at(i);
-            List<String> rest = words.words().subList(i + 1, words.words().size());
+            List<String> followingWords = words.words().subList(i + 1, words.words().size());
             if (name.equals("supported-algorithms")) {
-                addAlgorithms(rest, entry);
+                addAlgorithms(followingWords, entry);
                 return;
             }
             if (name.equals("compressible-status-code")) {
@@ -169,10 +169,10 @@ final class CompressSection {
      * @param source the line that loads the plugin
      */
     void write(DraftNode into, Entry source) {
-        DraftNode on =
+        DraftNode enabledNode =
                 into.put("compression.enabled", Boolean.toString(enabled)).from(source);
         if (enabledLine != null) {
-            on.from(enabledLine);
+            enabledNode.from(enabledLine);
         }
         if (!enabled) {
             noteOff();

@@ -98,18 +98,18 @@ final class IpAllowFilters {
     List<String> writeDenyFilters() {
         List<String> names = new ArrayList<>();
         List<String> before = new ArrayList<>();
-        AddressSet known = AddressSet.NONE;
+        AddressSet decided = AddressSet.NONE;
         for (Line line : lines) {
             AddressSet addresses = line.terms().sources();
-            if (!line.allow && !known.covers(addresses)) {
+            if (!line.allow && !decided.covers(addresses)) {
                 List<String> words = new ArrayList<>(line.addresses);
                 before.forEach(address -> words.add("~" + address));
                 names.add(writeDenyFilter(line, words, line.methods, ""));
             }
             before.addAll(line.addresses);
-            known = known.or(addresses);
+            decided = decided.or(addresses);
         }
-        if (!lines.isEmpty() && !known.covers(AddressSet.ALL)) {
+        if (!lines.isEmpty() && !decided.covers(AddressSet.ALL)) {
             Line last = lines.get(lines.size() - 1);
             names.add(writeDenyFilter(
                     last, before.stream().map(address -> "~" + address).toList(), List.of(), "rest"));
@@ -135,14 +135,14 @@ final class IpAllowFilters {
      * @return false if there are no lines, so that nothing was written
      */
     boolean write(DraftNode rule, FilterTerms allowedByRule) {
-        AddressSet known = AddressSet.NONE;
+        AddressSet decided = AddressSet.NONE;
         boolean hasAllowFilter = false;
         for (Line line : lines) {
             FilterTerms lineTerms = line.terms();
-            if (known.covers(lineTerms.sources())) {
+            if (decided.covers(lineTerms.sources())) {
                 continue;
             }
-            known = known.or(lineTerms.sources());
+            decided = decided.or(lineTerms.sources());
             if (!line.allow && !line.methods.isEmpty()) {
                 rule.addWord("filters", writeDenyFilter(line, line.addresses, line.methods, ""));
             }
@@ -156,7 +156,7 @@ final class IpAllowFilters {
                     && both.sources().covers(lineTerms.sources())
                     && both.listeners().covers(AddressSet.ALL)
                     && both.methods().isEmpty();
-            if (!allRequestsAllowed && !known.covers(AddressSet.ALL)) {
+            if (!allRequestsAllowed && !decided.covers(AddressSet.ALL)) {
                 // No later line applies to these addresses, so all other requests from them are denied.
                 rule.addWord("filters", writeDenyFilter(line, line.addresses, List.of(), ""));
             }

@@ -59,9 +59,9 @@ public final class IpAllowImport {
     public void read() {
         List<Rule> rules = new ArrayList<>();
         String categories = state.fileNameOf("cache.ip_categories.filename", "");
-        SourceFile known = categories.isEmpty() ? null : state.read(categories);
-        if (known != null) {
-            readYaml(known, rules);
+        SourceFile categoriesFile = categories.isEmpty() ? null : state.read(categories);
+        if (categoriesFile != null) {
+            readYaml(categoriesFile, rules);
         }
         String name = state.fileNameOf("cache.ip_allow.filename", "ip_allow.yaml");
         SourceFile yaml = name.endsWith(".yaml") ? state.read(name) : null;
@@ -115,10 +115,10 @@ public final class IpAllowImport {
 
     private void readYaml(SourceFile file, List<Rule> rules) {
         Map<String, NodeTuple> top = Yaml.pairs(Yaml.root(file));
-        NodeTuple known = top.get("ip_categories");
-        if (known != null) {
-            Yaml.section(file, known.getKeyNode());
-            for (Node category : Yaml.elements(known.getValueNode())) {
+        NodeTuple categoriesPair = top.get("ip_categories");
+        if (categoriesPair != null) {
+            Yaml.section(file, categoriesPair.getKeyNode());
+            for (Node category : Yaml.elements(categoriesPair.getValueNode())) {
                 filters.addCategory(
                         Yaml.text(category, "name"), Addresses.of(Yaml.words(Yaml.value(category, "ip_addrs"))));
                 Yaml.entry(file, category, category)
@@ -231,19 +231,19 @@ public final class IpAllowImport {
     private void writeDestinations(List<Line> lines) {
         AddressSet deniedByDefault = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
         AddressSet denied = deniedByDefault == null ? AddressSet.NONE : deniedByDefault;
-        AddressSet known = AddressSet.NONE;
+        AddressSet decided = AddressSet.NONE;
         List<Entry> sources = new ArrayList<>();
         for (Line line : lines) {
-            AddressSet own = line.terms().sources().butNot(known);
-            known = known.or(own);
+            AddressSet undecided = line.terms().sources().butNot(decided);
+            decided = decided.or(undecided);
             if (line.allows("GET") && line.allows("CONNECT")) {
                 continue;
             }
             line.entry()
                     .note("the rule applies to the forward proxy only, for all methods; remap rules are not filtered by"
                             + " the address of the origin");
-            if (!denied.covers(own)) {
-                denied = denied.or(own);
+            if (!denied.covers(undecided)) {
+                denied = denied.or(undecided);
                 sources.add(line.entry());
             }
         }

@@ -15,7 +15,7 @@ public final class PushFilter {
     private PushFilter() {}
 
     /** Writes a filter that denies PUSH before all other filters. Does nothing if Traffic Server accepts PUSH. */
-    public static void write(ImportState state, RemapFilters names) {
+    public static void write(ImportState state, RemapFilters filterNames) {
         Rec rec = state.records().take(RECORD);
         if (rec != null && state.records().isOn(RECORD, false)) {
             rec.entry().notMapped("nothing is stored by PUSH; it is sent to origins like other methods");
@@ -35,7 +35,7 @@ public final class PushFilter {
             List<DraftNode> filters = rule.elements("filters");
             if (!deniesAll(filters) && filters.stream().anyMatch(filter -> isAllow(state, filter))) {
                 if (name.isEmpty()) {
-                    name = names.freeName("no-push");
+                    name = filterNames.freeName("no-push");
                     DraftNode named = state.draft().root().addElement("filters");
                     named.put("name", name);
                     deny(named);

@@ -56,7 +56,7 @@ final class RemapArguments {
      *
      * @param argument the argument without the {@code @}
      */
-    void take(String argument, RemapRule rule) {
+    void importArgument(String argument, RemapRule rule) {
         if (!rule.equals(lastRule)) {
             plugin = "";
             lastRule = rule;
@@ -75,10 +75,10 @@ final class RemapArguments {
 
     private void importPlugin(String path, RemapRule rule) {
         plugin = path.substring(path.lastIndexOf('/') + 1);
-        boolean known = plugin.equals("conf_remap.so")
+        boolean isReadByParameters = plugin.equals("conf_remap.so")
                 || plugin.equals(Plugins.HEADER_REWRITE)
                 || KEYS.keySet().stream().anyMatch(key -> key.startsWith(plugin + " "));
-        if (known) {
+        if (isReadByParameters) {
             return;
         }
         if (CompressImport.isCompress(plugin)) {
@@ -183,8 +183,8 @@ final class RemapArguments {
     }
 
     private static String pluginValue(String key, String value) throws BadValueException {
-        ConfigKey<?> known = ConfigCatalog.find(key);
-        String type = known == null ? "" : known.type().name();
+        ConfigKey<?> configKey = ConfigCatalog.find(key);
+        String type = configKey == null ? "" : configKey.type().name();
         if (type.equals("boolean")) {
             return value.equals("false") || value.equals("0") ? "false" : "true";
         }
@@ -211,8 +211,8 @@ final class RemapArguments {
         }
         try {
             for (String key : mapping.keys()) {
-                ConfigKey<?> known = ConfigCatalog.find(key);
-                if (known == null || !known.isPerRule()) {
+                ConfigKey<?> configKey = ConfigCatalog.find(key);
+                if (configKey == null || !configKey.isPerRule()) {
                     rule.entry().notMapped(key + " applies to all rules and cannot be set for one rule");
                     continue;
                 }

@@ -116,7 +116,7 @@ public final class RemapImport {
         }
         for (int i = 0; i < words.words().size(); i++) {
             if (words.at(i).startsWith("@") && !filters.take(file, words, i)) {
-                rules.arguments().take(words.at(i).substring(1), rule);
+                rules.arguments().importArgument(words.at(i).substring(1), rule);
             }
         }
         rules.write(rule);

@@ -177,9 +177,9 @@ public final class RemapRule {
     }
 
     private static String path(String url) {
-        String rest = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
-        int slash = rest.indexOf('/');
-        return slash < 0 ? "/" : rest.substring(slash).replaceFirst("[?].*", "");
+        String afterScheme = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
+        int slash = afterScheme.indexOf('/');
+        return slash < 0 ? "/" : afterScheme.substring(slash).replaceFirst("[?].*", "");
     }
 
     /** The files of header_rewrite whose rules apply to this rule. */
@@ -198,9 +198,9 @@ public final class RemapRule {
     }
 
     private static String host(String url) {
-        String rest = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
-        int slash = rest.indexOf('/');
-        String authority = slash < 0 ? rest : rest.substring(0, slash);
+        String afterScheme = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
+        int slash = afterScheme.indexOf('/');
+        String authority = slash < 0 ? afterScheme : afterScheme.substring(0, slash);
         int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
         boolean port = colon >= 0 && authority.substring(colon + 1).matches("\\d*");
         return port ? authority.substring(0, colon) : authority;

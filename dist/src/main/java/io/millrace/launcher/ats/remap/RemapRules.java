@@ -213,13 +213,13 @@ public final class RemapRules {
             return rule.from();
         }
         String host = parts.group(2);
-        boolean first = host.startsWith("^");
-        boolean last = host.endsWith("$") && !host.endsWith("\\$");
-        String bare = host.substring(first ? 1 : 0, host.length() - (last ? 1 : 0));
+        boolean hasStartAnchor = host.startsWith("^");
+        boolean hasEndAnchor = host.endsWith("$") && !host.endsWith("\\$");
+        String bare = host.substring(hasStartAnchor ? 1 : 0, host.length() - (hasEndAnchor ? 1 : 0));
         String whole = bare;
-        if (anywhere && (!first || !last || bare.contains("|"))) {
+        if (anywhere && (!hasStartAnchor || !hasEndAnchor || bare.contains("|"))) {
             whole = ".*?(?:" + host + ").*";
-        } else if (!first && !last) {
+        } else if (!hasStartAnchor && !hasEndAnchor) {
             rule.entry()
                     .note(
                             "the expression must match the whole host; in Traffic Server, and in imported rules with filters, it matches anywhere in the host");

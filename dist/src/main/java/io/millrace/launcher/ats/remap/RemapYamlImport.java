@@ -221,9 +221,9 @@ public final class RemapYamlImport {
             rules.setReferers(rule, Yaml.text(redirect, "url"), expressions);
         }
         for (Node plugin : Yaml.elements(Yaml.value(node, "plugins"))) {
-            rules.arguments().take("plugin=" + Yaml.text(plugin, "name"), rule);
+            rules.arguments().importArgument("plugin=" + Yaml.text(plugin, "name"), rule);
             for (Node parameter : Yaml.elements(Yaml.value(plugin, "params"))) {
-                rules.arguments().take("pparam=" + Yaml.text(parameter), rule);
+                rules.arguments().importArgument("pparam=" + Yaml.text(parameter), rule);
             }
         }
         if (!Yaml.text(node, "strategy").isEmpty()) {

@@ -91,9 +91,10 @@ public final class HeaderRewriteImport {
         String operator = rule.words().at(0).toLowerCase(Locale.ROOT);
         List<String> words = new ArrayList<>(
                 rule.words().words().subList(1, rule.words().words().size()));
+        // The flag QSA appends the query of the request to the target.
         boolean qsa = words.removeIf(word -> word.matches("(?i)\\[([A-Z]+,)*QSA(,[A-Z]+)*]"));
-        boolean last = words.removeIf(word -> word.matches("(?i)\\[(L|LAST)]"));
-        if (last && !operator.equals("set-redirect")) {
+        boolean hasLastFlag = words.removeIf(word -> word.matches("(?i)\\[(L|LAST)]"));
+        if (hasLastFlag && !operator.equals("set-redirect")) {
             rule.entry().notMapped("the flag L has no equivalent: the rules after it apply too");
         }
         String first = words.isEmpty() ? "" : words.get(0);

@@ -61,9 +61,9 @@ public final class CertificateImport {
     /** Imports the file, if it exists. */
     public void read() {
         String named = state.fileNameOf("ssl.server.multicert.filename", "ssl_multicert.config");
-        boolean other = !named.equals("ssl_multicert.config");
-        SourceFile yaml = state.read(other && named.endsWith(".yaml") ? named : "ssl_multicert.yaml");
-        SourceFile lines = state.read(other && !named.endsWith(".yaml") ? named : "ssl_multicert.config");
+        boolean hasOtherName = !named.equals("ssl_multicert.config");
+        SourceFile yaml = state.read(hasOtherName && named.endsWith(".yaml") ? named : "ssl_multicert.yaml");
+        SourceFile lines = state.read(hasOtherName && !named.endsWith(".yaml") ? named : "ssl_multicert.config");
         if (yaml != null) {
             readYaml(yaml);
         }

@@ -144,8 +144,9 @@ public final class ListenImport {
      * keeps no address, which means all addresses.
      */
     private static void setFamilyAddress(Port port, List<Port> all) {
-        boolean both = all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
-        if (port.ip == null && !port.v6 && !both) {
+        boolean hasBothFamilies =
+                all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
+        if (port.ip == null && !port.v6 && !hasBothFamilies) {
             port.ip = "0.0.0.0";
         } else if (port.ip == null && port.v6) {
             port.ip = "::";
@@ -225,11 +226,11 @@ public final class ListenImport {
 
     private @Nullable Port parse(String descriptor, Rec rec) {
         Port port = new Port();
-        String rest = descriptor;
-        while (!rest.isEmpty()) {
-            int end = endOf(rest);
-            readOption(rest.substring(0, end), port);
-            rest = end < rest.length() ? rest.substring(end + 1) : "";
+        String unread = descriptor;
+        while (!unread.isEmpty()) {
+            int end = endOf(unread);
+            readOption(unread.substring(0, end), port);
+            unread = end < unread.length() ? unread.substring(end + 1) : "";
         }
         if (port.number == 0 && port.socket == null && port.obstacle == null) {
             rec.file().problem(rec.entry(), "http.server_ports: '" + descriptor + "' has no port");
@@ -293,17 +294,17 @@ public final class ListenImport {
     }
 
     private static void readProtocols(String list, Port port) {
-        List<String> known = new ArrayList<>();
+        List<String> supported = new ArrayList<>();
         for (String protocol : list.split(";", -1)) {
             if (protocol.equals("http2") || protocol.equals("http")) {
-                known.add(protocol);
+                supported.add(protocol);
             } else if (!protocol.isEmpty()) {
                 port.unsupportedOptions.add("'proto=" + list + "': Millrace has no " + protocol);
             }
         }
-        port.http2 = known.contains("http2");
+        port.http2 = supported.contains("http2");
         port.protocolsListed = true;
-        if (!known.contains("http")) {
+        if (!supported.contains("http")) {
             port.notes.add("HTTP/1.1 is enabled at every address");
         }
     }

@@ -92,14 +92,14 @@ final class LogFilterText {
             throw new NoEquivalentException(
                     "the field 'client' can be compared only with single addresses, not with ranges");
         }
-        List<String> any = new ArrayList<>();
+        List<String> alternatives = new ArrayList<>();
         for (String one : RecordTable.split(value)) {
-            any.add(comparison(name, operator, one));
+            alternatives.add(comparison(name, operator, one));
         }
-        if (any.isEmpty()) {
+        if (alternatives.isEmpty()) {
             throw new NoEquivalentException("the condition has no value");
         }
-        return String.join(" || ", any);
+        return String.join(" || ", alternatives);
     }
 
     private static String comparison(String name, String operator, String value) throws NoEquivalentException {
@@ -126,17 +126,17 @@ final class LogFilterText {
     }
 
     private static String number(String field, String operator, String value) throws NoEquivalentException {
-        List<String> any = new ArrayList<>();
+        List<String> alternatives = new ArrayList<>();
         for (String one : RecordTable.split(value)) {
             if (!one.matches("\\d{1,12}")) {
                 throw new NoEquivalentException("'" + one + "' is not a number");
             }
-            any.add(number(field, operator, Long.parseLong(one)));
+            alternatives.add(number(field, operator, Long.parseLong(one)));
         }
-        if (any.isEmpty() || (any.size() > 1 && !operator.equals("MATCH"))) {
+        if (alternatives.isEmpty() || (alternatives.size() > 1 && !operator.equals("MATCH"))) {
             throw new NoEquivalentException("the operator " + operator + " needs one number");
         }
-        return String.join(" || ", any);
+        return String.join(" || ", alternatives);
     }
 
     /**

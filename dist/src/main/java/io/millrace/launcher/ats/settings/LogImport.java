@@ -273,25 +273,25 @@ public final class LogImport {
     }
 
     private static String knownFormat(String text) {
-        String known = currentCodes(text);
-        if (known.isEmpty() || known.equals(SQUID) || known.equals("squid")) {
+        String current = currentCodes(text);
+        if (current.isEmpty() || current.equals(SQUID) || current.equals("squid")) {
             return "squid";
         }
-        return known.equals(COMMON) || known.equals("common") ? "common" : known;
+        return current.equals(COMMON) || current.equals("common") ? "common" : current;
     }
 
     private void write(LogObject log) {
         Format format = formats.get(log.format());
-        String known = knownFormat(format == null ? log.format() : format.text);
-        if (format == null && !List.of("squid", "common").contains(known)) {
+        String logFormat = knownFormat(format == null ? log.format() : format.text);
+        if (format == null && !List.of("squid", "common").contains(logFormat)) {
             log.entry().notMapped("no format '" + log.format() + "' exists; log.access.format accepts a template");
             return;
         }
         if (log.isBinary()) {
             state.draft().set("log.access.format", "binary", log.entry());
-            state.draft().set("log.access.fields", codesOf(known), log.entry());
+            state.draft().set("log.access.fields", codesOf(logFormat), log.entry());
         } else {
-            state.draft().set("log.access.format", known, log.entry());
+            state.draft().set("log.access.format", logFormat, log.entry());
         }
         DraftNode node = state.draft().root().find("log.access.format");
         if (format != null && node != null) {
@@ -400,8 +400,8 @@ public final class LogImport {
         }
     }
 
-    private static String value(Rec rec, String otherwise) {
-        return rec.value() == null ? otherwise : rec.value();
+    private static String value(Rec rec, String defaultValue) {
+        return rec.value() == null ? defaultValue : rec.value();
     }
 
     private void writeRotationKey(

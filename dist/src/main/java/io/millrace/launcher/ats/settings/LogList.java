@@ -198,8 +198,8 @@ final class LogList {
         }
     }
 
-    private static String value(@Nullable Rec rec, String otherwise) {
-        return rec == null || rec.value() == null ? otherwise : rec.value();
+    private static String value(@Nullable Rec rec, String defaultValue) {
+        return rec == null || rec.value() == null ? defaultValue : rec.value();
     }
 
     private static boolean isDefault(String name, String text) {

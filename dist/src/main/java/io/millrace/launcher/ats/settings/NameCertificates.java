@@ -68,15 +68,15 @@ public final class NameCertificates {
      * Adds settings for those names that have no settings yet. The settings do not change which certificates a name
      * uses.
      */
-    public void add(Set<String> wanted, NameSettings settings, Entry entry) {
+    public void add(Set<String> serverNames, NameSettings settings, Entry entry) {
         Map<Certificate, List<String>> chosen = new LinkedHashMap<>();
-        for (String name : wanted) {
+        for (String name : serverNames) {
             if (claimed.add(name)) {
                 certificatesOf(name).forEach(each -> chosen.computeIfAbsent(each, key -> new ArrayList<>())
                         .add(name));
             }
         }
-        chosen.forEach((certificate, held) -> elements.add(new Element(certificate, held, settings, entry)));
+        chosen.forEach((certificate, itsNames) -> elements.add(new Element(certificate, itsNames, settings, entry)));
     }
 
     /** Returns true if a name has settings. */
@@ -132,10 +132,10 @@ public final class NameCertificates {
 
     /** Returns a name of the first certificate, preferably one without settings; null if it has no names. */
     private @Nullable String defaultName() {
-        List<String> own = names.getOrDefault(certificates.all().get(0), List.of());
-        String best = own.isEmpty() ? null : own.get(0);
-        for (int i = own.size() - 1; i >= 0; i--) {
-            best = claimed.contains(own.get(i)) ? best : own.get(i);
+        List<String> namesOfFirst = names.getOrDefault(certificates.all().get(0), List.of());
+        String best = namesOfFirst.isEmpty() ? null : namesOfFirst.get(0);
+        for (int i = namesOfFirst.size() - 1; i >= 0; i--) {
+            best = claimed.contains(namesOfFirst.get(i)) ? best : namesOfFirst.get(i);
         }
         return best != null && best.startsWith("*.") ? "www" + best.substring(1) : best;
     }
