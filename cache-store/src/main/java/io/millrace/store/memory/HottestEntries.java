@@ -36,7 +36,7 @@ final class HottestEntries {
      * count of every entry, so that older hits lose weight. Rounds up, so that an entry with a hit keeps at least one.
      * Scans every entry.
      */
-    static HottestKeys take(RamTable table, EntrySlots slots, @Nullable CompactEntries<?> compact, int max) {
+    static HottestKeys selectAndHalve(RamTable table, EntrySlots slots, @Nullable CompactEntries<?> compact, int max) {
         HottestEntries selection = new HottestEntries(slots, compact, max);
         // The first scan counts the entries per power of two of their hits. These counts determine a minimum, so that
         // the second scan collects only few entries.

@@ -146,7 +146,7 @@ public final class MemoryBudget {
     /**
      * Returns the current limit of all parts together: {@link #bytesMax} minus the share for unused space in chunks.
      */
-    long bytesNow() {
+    long bytesMaxNow() {
         return bytesMax - idle;
     }
 
@@ -222,7 +222,7 @@ public final class MemoryBudget {
             }
         }
         makeRoom(bytes);
-        boolean room = addWithin(total, bytes, bytesNow());
+        boolean room = addWithin(total, bytes, bytesMaxNow());
         if (!room) {
             // The callback for released memory is not called, because the bytes were never available to a waiting
             // reader.
@@ -259,7 +259,7 @@ public final class MemoryBudget {
     }
 
     private long missingBytes(long needed) {
-        return total.get() + needed - bytesNow() + freeBytes() / 2;
+        return total.get() + needed - bytesMaxNow() + freeBytes() / 2;
     }
 
     /** Counts a refused reservation of the part. */

@@ -581,7 +581,7 @@ public final class RamTier<E extends RamEntry> {
      */
     public HottestKeys hottest(int max) {
         drain();
-        return HottestEntries.take(table, slots, compact, max);
+        return HottestEntries.selectAndHalve(table, slots, compact, max);
     }
 
     /**

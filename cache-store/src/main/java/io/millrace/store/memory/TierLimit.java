@@ -163,7 +163,8 @@ final class TierLimit implements MemoryBudget.MemoryConsumer {
             // Unlinked entries that are still being read do not count as bytes of other parts. Otherwise each call
             // during a long read would evict more.
             long others = budget.totalBytes() - bytes.get() - reclamation.waitingBytes();
-            long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
+            long fits =
+                    Math.max(0, Math.min(bytesMax, budget.bytesMaxNow() - budget.freeBytes() - Math.max(0, others)));
             fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_DIVISOR));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
                 limit(fits);

@@ -25,7 +25,7 @@ class HottestEntriesTest {
     }
 
     private HottestKeys take(int max) {
-        return HottestEntries.take(table, slots, null, max);
+        return HottestEntries.selectAndHalve(table, slots, null, max);
     }
 
     private static List<Integer> numbers(HottestKeys keys) {
