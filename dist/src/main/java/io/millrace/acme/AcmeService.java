@@ -170,7 +170,8 @@ public final class AcmeService implements AutoCloseable {
                             storageFailure == null
                                     ? "tls.acme is not configured"
                                     : "tls.acme.storage cannot be used: " + storageFailure));
-                } else if (!schedule.hasCertificate(name) && !settingsNow.names().contains(name)) {
+                } else if (!schedule.hasCertificate(name)
+                        && !settingsNow.names().contains(name)) {
                     result.completeExceptionally(new IllegalArgumentException(
                             name + " has no automatic certificate; add it to tls.acme.names"));
                 } else {
@@ -277,8 +278,8 @@ public final class AcmeService implements AutoCloseable {
         schedule.pause(name, nowSeconds + BUSY_SECONDS);
         run(name, () -> {
             try {
-                NameIssuance.OrderOutcome outcome =
-                        current.order(earlierRecord, nowSeconds, forcedResult != null).orElse(null);
+                NameIssuance.OrderOutcome outcome = current.order(earlierRecord, nowSeconds, forcedResult != null)
+                        .orElse(null);
                 return () -> finishOrder(current, name, outcome, forcedResult);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

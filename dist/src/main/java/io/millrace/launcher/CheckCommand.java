@@ -48,7 +48,10 @@ final class CheckCommand implements Callable<Integer> {
             description = "The file. Without it: ./millrace.yaml, else /etc/millrace/millrace.yaml.")
     private @Nullable Path file;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "The same as FILE, in the form of run.")
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The file; same as FILE, as an option like in millrace run.")
     private @Nullable Path config;
 
     @Override

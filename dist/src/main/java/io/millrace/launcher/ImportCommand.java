@@ -67,7 +67,7 @@ final class ImportCommand implements Runnable {
         @Option(names = "--force", description = "Overwrites FILE if it exists.")
         private boolean force;
 
-        @Option(names = "--json", description = "The report as JSON, with the configuration in it.")
+        @Option(names = "--json", description = "Print the report, including the configuration, as JSON.")
         private boolean json;
 
         abstract ImportResult read();

@@ -91,7 +91,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
     @Override
     public void head(H newHead, long newLength) {
         if (extension) {
-            throw new IllegalStateException("head() is not for an extension, whose object has a head: " + object.key());
+            throw new IllegalStateException(
+                    "head() must not be called when an object is extended, because it already has a head: "
+                            + object.key());
         }
         body.head(newHead, newLength, changes.encodedHeads().length(newHead, newLength));
         if (newLength > target.bodyBytesMax()) {

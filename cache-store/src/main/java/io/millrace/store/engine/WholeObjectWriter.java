@@ -26,7 +26,8 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
 
     @Override
     public void head(H head, long length) {
-        throw new IllegalStateException("head() is not for an extension, whose object has a head: " + object.key());
+        throw new IllegalStateException(
+                "head() must not be called when an object is extended, because it already has a head: " + object.key());
     }
 
     @Override

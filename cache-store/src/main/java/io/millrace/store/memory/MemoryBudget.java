@@ -51,6 +51,7 @@ public final class MemoryBudget {
     private final IdleShare idleShare;
     /** Share of the budget for unused space in chunks, in bytes. */
     private volatile long idle;
+
     private volatile LongSupplier chunkBytes = () -> 0;
     private final LongAdder refusedFills = new LongAdder();
     private final LongAdder refusedReads = new LongAdder();

@@ -15,6 +15,7 @@ final class SummaryCheck {
     private final @Nullable SegmentSummary summary;
     /** Position in {@link #summary} of the entry to compare next. */
     private int nextEntry;
+
     private int unlistedRecords;
 
     /**

@@ -319,10 +319,9 @@ final class SniImport {
             return;
         }
         boolean hasAllowList = Yaml.value(item.node(), "ip_allow") != null;
-        AddressSet allowed =
-                !hasAllowList
-                        ? null
-                        : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
+        AddressSet allowed = !hasAllowList
+                ? null
+                : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
         boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
         NameSettings settings = NameSettings.of(state, item.node(), item.entry());
         policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, settings, origin));
@@ -377,7 +376,7 @@ final class SniImport {
             case "fqdn" -> {}
             case "inbound_port_ranges" ->
                 entry.note(
-                        "these settings apply to every address with tls, and so do the settings of the name in Host");
+                        "these settings apply to every listening address with tls, not only to these ports; the settings of the name in the Host field apply too");
             case "quic" -> noteIfEqual(entry, key, value, off, "HTTP/3 is not supported");
             case "server_max_early_data" -> noteIfEqual(entry, key, value, "0", "early data is not accepted");
             case "host_sni_policy" -> {}

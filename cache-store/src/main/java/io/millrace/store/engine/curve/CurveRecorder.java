@@ -113,6 +113,7 @@ public final class CurveRecorder {
         private final MissRatioCurve curve;
         /** Sampled requests that the feed had lost before this simulation, because its queue was full. */
         private final long lostAtStart = feed.lost();
+
         private final long sinceMillis = System.currentTimeMillis();
         private final long requestsAtStart = requests();
         private long requestsAtLastDrain = requestsAtStart;

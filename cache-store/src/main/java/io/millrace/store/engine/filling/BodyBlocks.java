@@ -340,8 +340,6 @@ final class BodyBlocks {
         }
         int from = (int) (position % blockBytes);
         int readBytes = Math.min(count, blockLength(block, length) - from);
-        return readBytes <= 0
-                ? null
-                : new DiskBlock(block, onDisk.location(block), onDisk.tag(block), from, readBytes);
+        return readBytes <= 0 ? null : new DiskBlock(block, onDisk.location(block), onDisk.tag(block), from, readBytes);
     }
 }

@@ -26,6 +26,7 @@ final class InventoryListing<H> {
     private ListCursor cursor;
     /** False if objects may be missing from the result. */
     private boolean whole = true;
+
     private @Nullable String obstacle;
 
     /** Creates a listing that has not begun. */

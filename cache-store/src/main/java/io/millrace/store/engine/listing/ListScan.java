@@ -182,7 +182,10 @@ final class ListScan {
             ListFill.described(list, () -> !inventory.isStopping());
             return new Scanned(List.of(), false, at.atSegment(at.block() == 0 ? at.segment() + 1 : at.segment()));
         } catch (IOException e) {
-            LOG.info("{}: the list of a segment is written again: {}", volume.directory(), why.getMessage());
+            LOG.info(
+                    "{}: the list of the stored objects of one segment is damaged and is written again: {}",
+                    volume.directory(),
+                    why.getMessage());
             inventory.markIncomplete(at.segment());
             return new Scanned(List.of(), false, at.atSegment(at.segment() + 1));
         }

@@ -290,7 +290,10 @@ final class VolumeInventory<H> {
         try {
             list = ObjectList.open(io, directory, sequence, tag);
         } catch (IOException e) {
-            LOG.info("{}: the list of a segment is written again: {}", volume.directory(), e.toString());
+            LOG.info(
+                    "{}: the list of the stored objects of one segment is damaged and is written again: {}",
+                    volume.directory(),
+                    e.toString());
             ObjectList.delete(io, directory, sequence);
             list = ObjectList.open(io, directory, sequence, tag);
         }
@@ -635,7 +638,10 @@ final class VolumeInventory<H> {
         try {
             return ListFill.described(list, () -> !stopping);
         } catch (IOException e) {
-            LOG.info("{}: the list of a segment is written again: {}", volume.directory(), e.getMessage());
+            LOG.info(
+                    "{}: the list of the stored objects of one segment is damaged and is written again: {}",
+                    volume.directory(),
+                    e.getMessage());
             list.clear();
             return new BitSet();
         }

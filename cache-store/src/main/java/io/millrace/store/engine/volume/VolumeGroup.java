@@ -60,6 +60,7 @@ public final class VolumeGroup {
     private volatile UUID storeId = UUID.randomUUID();
     /** Increased each time a volume is lost. Each member stores it in its superblock. */
     private volatile long generation;
+
     private long openCount = 1;
 
     /**
@@ -126,7 +127,8 @@ public final class VolumeGroup {
                 handedOver.add(slot.volume());
             }
         }
-        boolean isUninterrupted = set.openCount() == openCount + 1 && set.storeId().equals(storeId);
+        boolean isUninterrupted =
+                set.openCount() == openCount + 1 && set.storeId().equals(storeId);
         if (!set.storeId().equals(storeId)) {
             for (OpenedVolume opened : set.volumes()) {
                 if (opened.volume() != null) {

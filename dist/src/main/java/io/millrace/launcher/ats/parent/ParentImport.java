@@ -170,7 +170,7 @@ public final class ParentImport {
         boolean forwards = forwarded.handle(entry, fields);
         String parents = fields.getOrDefault("parent", "");
         if (parents.isEmpty()) {
-            entry.note("the line means the host of the rule, as for rules without origins");
+            entry.note("the line has no parents, so requests go to the target host of the rule");
         } else if (matchingRules.isEmpty() && !forwards) {
             entry.note("no rule of remap has this target, or an earlier line applies to the rule");
         } else {

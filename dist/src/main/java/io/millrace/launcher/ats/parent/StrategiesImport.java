@@ -183,8 +183,8 @@ public final class StrategiesImport {
         List<Node> rings = Yaml.elements(Yaml.value(strategy.node, "groups"));
         for (int i = 0; i < rings.size(); i++) {
             for (Node host : Yaml.elements(rings.get(i))) {
-                Host read = readHost(
-                        strategy, host, rings.get(i), i > 0, usedScheme.isEmpty() ? scheme : usedScheme, self);
+                Host read =
+                        readHost(strategy, host, rings.get(i), i > 0, usedScheme.isEmpty() ? scheme : usedScheme, self);
                 if (read != null) {
                     hosts.add(read);
                 }

@@ -14,6 +14,7 @@ final class AddressWords {
     private final List<String> words = new ArrayList<>();
     /** The range or list of each added word, without regard to {@code ~}. */
     private final List<AddressSet> named = new ArrayList<>();
+
     private AddressSet addresses = AddressSet.NONE;
 
     /**

@@ -57,7 +57,8 @@ final class CompressSection {
         int i = 0;
         while (i < words.words().size()) {
             String name = words.at(i);
-            List<String> followingWords = words.words().subList(i + 1, words.words().size());
+            List<String> followingWords =
+                    words.words().subList(i + 1, words.words().size());
             if (name.equals("supported-algorithms")) {
                 addAlgorithms(followingWords, entry);
                 return;
@@ -118,7 +119,7 @@ final class CompressSection {
             case "flush" -> entry.note("compressed content is flushed only if its length is not known");
             default ->
                 entry.note(
-                        "ranges refer to the compressed content, but ranges fetched from the origin refer to its content");
+                        "for clients, ranges refer to the compressed content; for fetches from the origin, to the origin's content");
         }
     }
 
