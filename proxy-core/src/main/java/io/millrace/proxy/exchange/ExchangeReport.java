@@ -123,8 +123,8 @@ final class ExchangeReport {
     /**
      * Resets all fields for the next request, which was received at the given times. The previous request has ended.
      */
-    void begin(ClientStream another, RequestHead head, long millis, long nanos) {
-        stream = another;
+    void begin(ClientStream newStream, RequestHead head, long millis, long nanos) {
+        stream = newStream;
         request = head;
         receivedMillis = millis;
         receivedNanos = nanos;
@@ -249,7 +249,7 @@ final class ExchangeReport {
     /**
      * Notes the origin's 304, which confirms the stored response.
      *
-     * @param version of the 304, as {@link io.millrace.proxy.http.ResponseHead#version}
+     * @param version the HTTP version of the 304, as {@link io.millrace.proxy.http.ResponseHead#version}
      */
     void confirmed(boolean byOthersFetch, int version) {
         outcome.confirmed(byOthersFetch, version);
@@ -269,8 +269,8 @@ final class ExchangeReport {
      * Notes the origin's status for the missing parts. After the response head was sent, the status goes only to the
      * log.
      */
-    void originAnswered(int withStatus) {
-        outcome.originAnswered(withStatus);
+    void originAnswered(int originStatus) {
+        outcome.originAnswered(originStatus);
     }
 
     /**
@@ -321,8 +321,8 @@ final class ExchangeReport {
     /**
      * Notes that a stale response is served.
      *
-     * @param reason failure or status of the origin, overload or a timeout, in one word; null if directives of the
-     *     client or the response permit it
+     * @param reason identifier of the origin's failure or status, of overload, or of a timeout; null if directives of
+     *     the client or the response permit it
      */
     void stale(@Nullable String reason, StoredHead head) {
         outcome.stale(reason, head);

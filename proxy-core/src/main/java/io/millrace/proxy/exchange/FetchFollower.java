@@ -30,7 +30,7 @@ interface FetchFollower {
 
     RequestHead request();
 
-    /** Returns true if the follower's request was sampled for traces at its begin. Any thread. */
+    /** Returns true if the follower's request was sampled when its trace began. Callable from any thread. */
     default boolean isSampled() {
         return false;
     }

@@ -52,7 +52,7 @@ final class FetchPlans {
         if (isSentUnchanged(decision)) {
             return pass(decision);
         }
-        boolean shared = mayShare && mayWait(decision);
+        boolean shared = mayShare && canShare(decision);
         boolean fetchesWhole = decision.fillConfig().fetchesWholeForRange() || isTransforming(decision);
         RangeRequest range = fetchesWhole ? null : rangeToFetch();
         return range == null
@@ -75,7 +75,7 @@ final class FetchPlans {
 
     /** Returns a conditional request with the validators of the stored response. Retains the object. */
     FetchPlan validation(Decision decision, StoredObject<StoredHead> stale) {
-        boolean shared = mayWait(decision);
+        boolean shared = canShare(decision);
         return FetchPlan.validate(decision, client, stale.retain(), shared);
     }
 
@@ -149,7 +149,7 @@ final class FetchPlans {
      * Returns true if other exchanges may wait for a fetch. False if {@code read_while_writing} forbids it, or while
      * the key is known to be uncacheable. Counts the fetches for uncacheable keys.
      */
-    private boolean mayWait(Decision decision) {
+    private boolean canShare(Decision decision) {
         if (!isSharingConfigured(decision)) {
             return false;
         }

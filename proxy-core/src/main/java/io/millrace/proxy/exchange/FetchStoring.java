@@ -517,7 +517,7 @@ final class FetchStoring {
         return null;
     }
 
-    /** Returns true unless an extension forbids that the response is stored. */
+    /** Returns true unless an extension forbids storing the response. */
     private boolean keepsStored() {
         FetchHooks hooks = plan.hooks();
         return hooks == null || hooks.keepsStored();

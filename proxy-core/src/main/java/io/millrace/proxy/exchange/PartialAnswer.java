@@ -32,7 +32,7 @@ final class PartialAnswer {
          */
         void onNoContent(StoredObject<StoredHead> object, StoredHead stored);
 
-        /** Called when the stored response is unusable: run this fetch instead. */
+        /** Called when the stored response is unusable. The exchange runs the given fetch instead. */
         void onFetchInstead(FetchPlan plan);
 
         /** Called when the missing bytes cannot be obtained. */

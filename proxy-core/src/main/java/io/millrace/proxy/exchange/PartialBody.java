@@ -175,12 +175,12 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
     }
 
     private void fetchOrWait() {
-        ObjectWriter<StoredHead> extension = writer;
-        if (extension == null) {
-            extension = exchangeLoop.store().extend(object);
-            writer = extension;
+        ObjectWriter<StoredHead> blockWriter = writer;
+        if (blockWriter == null) {
+            blockWriter = exchangeLoop.store().extend(object);
+            writer = blockWriter;
         }
-        if (extension.isFailed()) {
+        if (blockWriter.isFailed()) {
             fail(ContentFailure.STORE_READ);
             return;
         }
@@ -189,21 +189,21 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
             return;
         }
         if (fetch == null) {
-            startFetch(extension);
+            startFetch(blockWriter);
         }
         isStorePending = true;
         object.onRange(position, step(), exchangeLoop.loop(), this::onRange);
     }
 
-    private void startFetch(ObjectWriter<StoredHead> extension) {
-        ObjectWriter.Claim claim = extension.claim(position, end - position);
+    private void startFetch(ObjectWriter<StoredHead> blockWriter) {
+        ObjectWriter.Claim claim = blockWriter.claim(position, end - position);
         if (claim == null) {
             // Without a claim, the open writer counts as a writer of all blocks, and other bodies would wait for it
             // forever. Close it.
             closeWriter();
         } else {
             FetchPlan plan = FetchPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
-            fetch = new BlockFetch(exchangeLoop, plan, object, extension, claim, this);
+            fetch = new BlockFetch(exchangeLoop, plan, object, blockWriter, claim, this);
             fetch.start();
         }
     }
@@ -283,10 +283,10 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
      * Closes the writer. This releases the claims of blocks that did not arrive, so that other bodies may claim them.
      */
     private void closeWriter() {
-        ObjectWriter<StoredHead> extension = writer;
+        ObjectWriter<StoredHead> blockWriter = writer;
         writer = null;
-        if (extension != null) {
-            extension.keep();
+        if (blockWriter != null) {
+            blockWriter.keep();
         }
     }
 

@@ -546,8 +546,8 @@ final class PurgeExchange implements RequestHandler {
 
     private void answerPurged(String id, boolean failed) {
         String url = request.target().asString();
-        String onPort = InvalidationScopes.noteOnPort(request.target());
-        String remark = onPort.isEmpty() ? "" : "; " + onPort;
+        String portNote = InvalidationScopes.noteOnPort(request.target());
+        String remark = portNote.isEmpty() ? "" : "; " + portNote;
         if (failed) {
             log.warn("a purge is not durable, because the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);

@@ -333,7 +333,11 @@ final class RequestDryRun {
         return waits ? new DryRunResult.Collapse(waitNanos) : null;
     }
 
-    /** @param joins true if the request would wait for a fetch in flight, so that no host is chosen */
+    /**
+     * Returns the request to the origin; null if the proxy would send none.
+     *
+     * @param joins true if the request would wait for a fetch in flight, so that no host is chosen
+     */
     private DryRunResult.@Nullable OriginFetch originFetch(boolean joins) {
         boolean isFetched =
                 switch (decision.kind()) {

@@ -91,13 +91,13 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     /** Adds a follower. Callable from any thread. */
     void join(FetchFollower follower) {
         if (exchangeLoop.loop().inEventLoop()) {
-            joinHere(follower);
+            joinOnLoop(follower);
         } else {
-            exchangeLoop.loop().execute(() -> joinHere(follower));
+            exchangeLoop.loop().execute(() -> joinOnLoop(follower));
         }
     }
 
-    private void joinHere(FetchFollower follower) {
+    private void joinOnLoop(FetchFollower follower) {
         ExchangeTrace trace = plan.trace();
         if (trace != null && follower.isSampled()) {
             // The follower's span refers to the span of this fetch, which must be exported too.
@@ -152,13 +152,13 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     /** Removes a follower that leaves before the response head. Callable from any thread. */
     void leave(FetchFollower follower) {
         if (exchangeLoop.loop().inEventLoop()) {
-            leaveHere(follower);
+            leaveOnLoop(follower);
         } else {
-            exchangeLoop.loop().execute(() -> leaveHere(follower));
+            exchangeLoop.loop().execute(() -> leaveOnLoop(follower));
         }
     }
 
-    private void leaveHere(FetchFollower follower) {
+    private void leaveOnLoop(FetchFollower follower) {
         if (followers.remove(follower) && state == State.WAITING) {
             request.givenUp();
             end();
@@ -306,7 +306,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             fetchWhole();
             return;
         }
-        if (mayNotFitPartOfClient(head)) {
+        if (mayMismatchClientPart(head)) {
             fetchWhole();
             return;
         }
@@ -339,7 +339,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
      * part that the client already has may be from the encoded content, which has the same date. The client must not
      * combine the two parts.
      */
-    private boolean mayNotFitPartOfClient(ResponseHead head) {
+    private boolean mayMismatchClientPart(ResponseHead head) {
         EncodingRules rules = plan.cacheSettings().encoding();
         return !rules.isOff()
                 && head.status() == 206
@@ -571,10 +571,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     /**
      * Returns how urgently other requests need the origin connection, if this response waits for its readers.
      *
-     * @param asker the loop of the calling exchange; the result is {@code NONE} if this is not the fetch's loop
+     * @param caller the loop of the calling exchange; the result is {@code NONE} if this is not the fetch's loop
      */
-    SlowClients.OriginDemand demand(ExchangeLoop asker) {
-        return asker.loop() != exchangeLoop.loop() || content.isFlowing()
+    SlowClients.OriginDemand demand(ExchangeLoop caller) {
+        return caller.loop() != exchangeLoop.loop() || content.isFlowing()
                 ? SlowClients.OriginDemand.NONE
                 : request.demand();
     }

@@ -154,7 +154,7 @@ final class VariantCall implements OriginCall {
             tryNext();
             return;
         }
-        readOn(form, object, exchangeLoop.encoderThreads().allocator().compositeDirectBuffer(PIECES_MAX));
+        readRest(form, object, exchangeLoop.encoderThreads().allocator().compositeDirectBuffer(PIECES_MAX));
     }
 
     /** Returns true if the variant is complete, fresh, short enough and really in this coding. */
@@ -169,14 +169,14 @@ final class VariantCall implements OriginCall {
             return false;
         }
         FieldSection fields = Variants.fieldsFor(plan.request().fields(), form);
-        RequestHead like = RequestHead.of("GET", plan.request().target(), fields);
+        RequestHead variantRequest = RequestHead.of("GET", plan.request().target(), fields);
         long nowMillis = exchangeLoop.clock().millis();
         Outdated outdated = exchangeLoop.invalidations().of(plan.keyUrl(), head, object.length());
-        return Reuse.of(like, head, nowMillis, plan.cacheSettings(), outdated) instanceof Reuse.Fresh;
+        return Reuse.of(variantRequest, head, nowMillis, plan.cacheSettings(), outdated) instanceof Reuse.Fresh;
     }
 
     /** Reads the rest of the content piece by piece, then decodes it. */
-    private void readOn(String form, StoredObject<StoredHead> object, CompositeByteBuf content) {
+    private void readRest(String form, StoredObject<StoredHead> object, CompositeByteBuf content) {
         int left = (int) (object.length() - content.readableBytes());
         if (cancelled || left == 0) {
             decode(form, object, content);
@@ -190,7 +190,7 @@ final class VariantCall implements OriginCall {
                 tryNext();
             } else {
                 content.addComponent(true, piece);
-                readOn(form, object, content);
+                readRest(form, object, content);
             }
         });
     }
@@ -212,7 +212,7 @@ final class VariantCall implements OriginCall {
         }
     }
 
-    /** Releases the content, and the permit to decode it. Any thread. */
+    /** Releases the content, and the permit to decode it. Callable from any thread. */
     private void drop(ByteBuf content) {
         content.release();
         exchangeLoop.encoderThreads().returnPermit();

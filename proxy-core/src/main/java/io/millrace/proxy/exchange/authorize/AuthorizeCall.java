@@ -39,11 +39,11 @@ final class AuthorizeCall implements OriginResponseHandler {
     private static final long MILLIS = 1000;
 
     /** Fields of a refusal that are always passed on to the client. */
-    private static final FieldNames OF_REFUSALS =
+    private static final FieldNames REFUSAL_FIELDS =
             FieldNames.of(FieldName.WWW_AUTHENTICATE, FieldName.SET_COOKIE, FieldName.RETRY_AFTER);
 
     /** Fields that describe the content of a refusal. */
-    private static final FieldNames OF_CONTENT =
+    private static final FieldNames CONTENT_FIELDS =
             FieldNames.of(FieldName.CONTENT_TYPE, FieldName.CONTENT_LANGUAGE, FieldName.CONTENT_ENCODING);
 
     /** Receives the result. */
@@ -56,7 +56,7 @@ final class AuthorizeCall implements OriginResponseHandler {
         void onResult(AuthorizationResult result, long freshMillis);
     }
 
-    private final AuthorizeConfig needed;
+    private final AuthorizeConfig config;
     private final End end;
     private final OriginCall call;
     private final Future<?> deadline;
@@ -66,12 +66,12 @@ final class AuthorizeCall implements OriginResponseHandler {
     private boolean ended;
 
     private AuthorizeCall(
-            OriginClient origins, OriginRequest request, AuthorizeConfig needed, EventExecutor loop, End end) {
-        this.needed = needed;
+            OriginClient origins, OriginRequest request, AuthorizeConfig config, EventExecutor loop, End end) {
+        this.config = config;
         this.end = end;
         // OriginClient calls no method of the handler before fetch returns.
         this.call = origins.fetch(request, this);
-        this.deadline = loop.schedule(this::onTimeout, needed.timeoutMillis(), TimeUnit.MILLISECONDS);
+        this.deadline = loop.schedule(this::onTimeout, config.timeoutMillis(), TimeUnit.MILLISECONDS);
         if (request.hasContent()) {
             call.finishRequest();
         }
@@ -79,8 +79,8 @@ final class AuthorizeCall implements OriginResponseHandler {
 
     /** Sends the request. The result is passed to {@code end} later, never during this call. */
     static void start(
-            OriginClient origins, OriginRequest request, AuthorizeConfig needed, EventExecutor loop, End end) {
-        new AuthorizeCall(origins, request, needed, loop, end);
+            OriginClient origins, OriginRequest request, AuthorizeConfig config, EventExecutor loop, End end) {
+        new AuthorizeCall(origins, request, config, loop, end);
     }
 
     private void onTimeout() {
@@ -92,7 +92,7 @@ final class AuthorizeCall implements OriginResponseHandler {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         int status = head.status();
         if (status >= SUCCESS_MIN && status <= SUCCESS_MAX) {
-            long fresh = freshMillis(head, needed.ttlMillis());
+            long fresh = freshMillis(head, config.ttlMillis());
             decide(AuthorizationResult.allowed(receivedFields(head.fields())), fresh);
         } else if (isRefusal(head)) {
             refusal = head;
@@ -114,7 +114,7 @@ final class AuthorizeCall implements OriginResponseHandler {
 
     private FieldSection receivedFields(FieldSection from) {
         FieldSection.Builder fields = FieldSection.builder();
-        for (FieldName name : needed.receiveFields()) {
+        for (FieldName name : config.receiveFields()) {
             for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
                 fields.addLine(from, line);
             }
@@ -166,13 +166,13 @@ final class AuthorizeCall implements OriginResponseHandler {
         FieldSection.Builder fields = FieldSection.builder();
         boolean redirects = head.status() < UNAUTHORIZED;
         for (int line = 0; line < from.size(); line++) {
-            if (OF_REFUSALS.contains(from, line)
-                    || (content.length > 0 && OF_CONTENT.contains(from, line))
+            if (REFUSAL_FIELDS.contains(from, line)
+                    || (content.length > 0 && CONTENT_FIELDS.contains(from, line))
                     || (redirects && from.isNamed(line, FieldName.LOCATION))) {
                 fields.addLine(from, line);
             }
         }
-        long fresh = freshMillis(head, needed.negativeTtlMillis());
+        long fresh = freshMillis(head, config.negativeTtlMillis());
         decide(AuthorizationResult.refused(head.status(), fields.build(), content), fresh);
     }
 

@@ -75,11 +75,11 @@ public final class Authorizer {
         public CredentialDigest of(
                 AuthorizationTable table,
                 MessageDigest function,
-                AuthorizeConfig needed,
+                AuthorizeConfig config,
                 RequestHead request,
                 @Nullable String client) {
-            key.set(needed.cacheKey(), request, client == null ? UNKNOWN : client);
-            return table.digest(function, needed.digest(), key.bytes(), key.length());
+            key.set(config.cacheKey(), request, client == null ? UNKNOWN : client);
+            return table.digest(function, config.digest(), key.bytes(), key.length());
         }
     }
 
@@ -92,34 +92,39 @@ public final class Authorizer {
      */
     public CredentialCheck check(
             AuthorizationTable table,
-            AuthorizeConfig needed,
+            AuthorizeConfig config,
             CredentialDigest key,
             RequestHead request,
             @Nullable String client,
             Settings settings) {
-        OriginRequest sent = compose(needed, request, client == null ? UNKNOWN : client, settings);
-        return (loop, then) ->
-                ask(table, needed, key, sent, loop, found -> then.accept(new CredentialCheck.Checked(key, found)));
+        OriginRequest serverRequest = compose(config, request, client == null ? UNKNOWN : client, settings);
+        return (loop, then) -> ask(
+                table,
+                config,
+                key,
+                serverRequest,
+                loop,
+                found -> then.accept(new CredentialCheck.Checked(key, found)));
     }
 
     private void ask(
             AuthorizationTable table,
-            AuthorizeConfig needed,
+            AuthorizeConfig config,
             CredentialDigest key,
-            OriginRequest sent,
+            OriginRequest serverRequest,
             EventExecutor loop,
             Consumer<AuthorizationResult> then) {
-        if (!needed.isCollapsing()) {
+        if (!config.isCollapsing()) {
             if (table.begin()) {
-                askFirst(table::end, needed, key, sent, loop, then);
+                askFirst(table::end, config, key, serverRequest, loop, then);
             } else {
                 loop.execute(() -> then.accept(AuthorizationResult.overloaded("overloaded")));
             }
             return;
         }
-        Runnable alone = () -> send(needed, sent, loop, (result, freshMillis) -> then.accept(result));
-        switch (table.join(key, loop, then, alone)) {
-            case FIRST -> askFirst(table::finish, needed, key, sent, loop, then);
+        Runnable sendAlone = () -> send(config, serverRequest, loop, (result, freshMillis) -> then.accept(result));
+        switch (table.join(key, loop, then, sendAlone)) {
+            case FIRST -> askFirst(table::finish, config, key, serverRequest, loop, then);
             case FOLLOWER -> counters.increment(Counter.AUTHORIZE_COLLAPSED);
             case REFUSED -> loop.execute(() -> then.accept(AuthorizationResult.overloaded("overloaded")));
         }
@@ -132,13 +137,13 @@ public final class Authorizer {
 
     private void askFirst(
             Finish finish,
-            AuthorizeConfig needed,
+            AuthorizeConfig config,
             CredentialDigest key,
-            OriginRequest sent,
+            OriginRequest serverRequest,
             EventExecutor loop,
             Consumer<AuthorizationResult> then) {
         try {
-            send(needed, sent, loop, (result, freshMillis) -> {
+            send(config, serverRequest, loop, (result, freshMillis) -> {
                 long now = clockMillis.getAsLong();
                 finish.accept(key, result, now + freshMillis, now);
                 then.accept(result);
@@ -150,8 +155,8 @@ public final class Authorizer {
         }
     }
 
-    private void send(AuthorizeConfig needed, OriginRequest sent, EventExecutor loop, AuthorizeCall.End end) {
-        AuthorizeCall.start(origins, sent, needed, loop, (result, freshMillis) -> {
+    private void send(AuthorizeConfig config, OriginRequest serverRequest, EventExecutor loop, AuthorizeCall.End end) {
+        AuthorizeCall.start(origins, serverRequest, config, loop, (result, freshMillis) -> {
             counters.increment(
                     switch (result.kind()) {
                         case ALLOWED -> Counter.AUTHORIZE_ALLOWED;
@@ -163,18 +168,18 @@ public final class Authorizer {
     }
 
     private static OriginRequest compose(
-            AuthorizeConfig needed, RequestHead request, String client, Settings settings) {
+            AuthorizeConfig config, RequestHead request, String client, Settings settings) {
         TargetUri target = request.target();
         FieldSection from = request.fields();
         FieldSection.Builder fields = FieldSection.builder()
-                .add(FieldName.HOST, needed.hostField())
+                .add(FieldName.HOST, config.hostField())
                 .add(X_FORWARDED_METHOD, request.methodName())
                 .add(FieldName.X_FORWARDED_PROTO, target.scheme())
                 .add(FieldName.X_FORWARDED_HOST, target.authority())
                 .add(X_FORWARDED_URI, target.pathAndQuery())
                 .add(FieldName.X_FORWARDED_FOR, client)
                 .add(FieldName.ACCEPT_ENCODING, "identity");
-        for (FieldName name : needed.sendFields()) {
+        for (FieldName name : config.sendFields()) {
             for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
                 fields.addLine(from, line);
             }
@@ -182,17 +187,17 @@ public final class Authorizer {
         if (settings.via() != null) {
             fields.add(FieldName.VIA, settings.via());
         }
-        Origin origin = needed.isSecure()
-                ? Origin.https(needed.host(), needed.port())
-                : Origin.http(needed.host(), needed.port());
+        Origin origin = config.isSecure()
+                ? Origin.https(config.host(), config.port())
+                : Origin.http(config.host(), config.port());
         OriginRequest.Builder builder = OriginRequest.to(origin)
-                .method(needed.method().name())
-                .target(needed.target())
+                .method(config.method().name())
+                .target(config.target())
                 .fields(fields.build())
-                .tls(needed.tls())
+                .tls(config.tls())
                 .source(settings.source())
                 .settings(settings.fetch());
-        if (needed.method() == AuthorizeConfig.SentMethod.POST) {
+        if (config.method() == AuthorizeConfig.SentMethod.POST) {
             builder.contentLength(0);
         }
         return builder.build();

@@ -17,7 +17,7 @@ import io.millrace.proxy.http.TargetUri;
  * @param ageSeconds the current age in seconds (RFC 9111 section 4.2.3)
  * @param fetchedMillis a time not later than the request to the origin, in epoch milliseconds by this machine's clock
  * @param lifetimeSecondsMax limit of the freshness lifetime in seconds; -1 for none
- * @param packedTags as {@code Tags.packed} returns them; empty for none; borrowed
+ * @param packedTags the cache tags, as {@code Tags.packed} returns them; empty for none; borrowed
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record CopiedResponse(

@@ -116,7 +116,7 @@ public final class ResponseImport {
             StoredHead head,
             StoreKey primaryKey,
             int keyHash,
-            PurgePoint began,
+            PurgePoint startPoint,
             @Nullable StoredHead marker)
             implements StoringTarget {
         @Override
@@ -125,7 +125,7 @@ public final class ResponseImport {
         }
 
         Target with(StoredHead found) {
-            return new Target(request, mapped, cacheSettings, head, primaryKey, keyHash, began, found);
+            return new Target(request, mapped, cacheSettings, head, primaryKey, keyHash, startPoint, found);
         }
     }
 
@@ -148,7 +148,7 @@ public final class ResponseImport {
         }
         byte[] primary = mapped.key(copied.url()).bytes();
         int keyHash = Purger.keyHash(primary);
-        PurgePoint began = components.purger().point(keyHash);
+        PurgePoint startPoint = components.purger().point(keyHash);
         long nowMillis = components.clock().millis();
         RequestHead request = RequestHead.of("GET", copied.url(), copied.requestFields());
         CacheSettings rules =
@@ -166,7 +166,7 @@ public final class ResponseImport {
             refuse("purged");
             return;
         }
-        target = new Target(request, mapped, rules, head, components.store().key(primary), keyHash, began, null);
+        target = new Target(request, mapped, rules, head, components.store().key(primary), keyHash, startPoint, null);
         find((known, present, marker) -> {
             if (isNewer(present, known)) {
                 refuse(NEWER_STORED);
@@ -176,7 +176,7 @@ public final class ResponseImport {
         });
     }
 
-    /** The response fields with the current age, and without connection fields. */
+    /** Returns the response fields with new values of Age and Content-Length. A 204 gets no Content-Length. */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder();
         FieldSection source = copied.fields();
@@ -256,8 +256,8 @@ public final class ResponseImport {
             CacheSettings rules,
             long nowMillis) {
         // A stamp is the number that is compared with the stamps of purges. It must not exceed the stamp of a fetch
-        // that begins now. Otherwise, after the clock was set back, later purges would not affect the response. It is
-        // not below the first stamp of the journal of purges, because no purge of this cache is older.
+        // that begins now. Otherwise, after the clock was set back, later purges would not affect the response. The
+        // stamp is at least the first stamp of the journal of purges, because no purge of this cache is older.
         long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
         long stamp = Math.max(
                 Math.min(fetched, components.invalidator().stamp()),
@@ -268,7 +268,7 @@ public final class ResponseImport {
                 .withContentLength(copied.length());
     }
 
-    /** Whether a purge since the fetch of the response may cover it. */
+    /** Returns true if a purge since the response was fetched may cover the response. */
     private boolean isPurged(TargetUri keyUrl, StoredHead head, byte[] primary) {
         RemovalTimes removals = components.removals();
         return removals.latest(primary) >= copied.fetchedMillis()
@@ -289,7 +289,7 @@ public final class ResponseImport {
     }
 
     /** Looks for the head under a key, in RAM and on disk. */
-    private void look(StoreKey key, Found then) {
+    private void lookUp(StoreKey key, Found then) {
         StoredObject<StoredHead> resident = components.store().get(key);
         if (resident != null) {
             opened(resident, then);
@@ -326,7 +326,7 @@ public final class ResponseImport {
         if (begun == null) {
             return;
         }
-        look(begun.primaryKey(), (known, head) -> {
+        lookUp(begun.primaryKey(), (known, head) -> {
             if (head == null || !head.isVaryMarker()) {
                 then.found(known, head, null);
                 return;
@@ -336,7 +336,7 @@ public final class ResponseImport {
                     head,
                     known.request().fields(),
                     known.cacheSettings().encoding());
-            look(components.store().key(variant), (same, present) -> then.found(same, present, head));
+            lookUp(components.store().key(variant), (same, present) -> then.found(same, present, head));
         });
     }
 
@@ -357,7 +357,7 @@ public final class ResponseImport {
         components.store().countMiss(key);
         ObjectWriter<StoredHead> writer = components.store().create(key, variants.volumeFor(known));
         // A purge on another thread is either seen here, or finds the new writer or its Vary marker.
-        if (components.purger().isPurgedSince(known.keyHash(), known.began())
+        if (components.purger().isPurgedSince(known.keyHash(), known.startPoint())
                 || isPurged(known.mapped().keyUrl(copied.url()), known.head(), known.primaryBytes())) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), known.primaryBytes())) {

@@ -90,13 +90,13 @@ public final class Decision {
     }
 
     /** Resets all fields for another request. */
-    public void begin(RequestHead another) {
-        request = another;
+    public void begin(RequestHead newRequest) {
+        request = newRequest;
         kind = DecisionKind.PASS;
         mapped = null;
         effectiveSettings = null;
-        originUrl = another.target();
-        keyUrl = another.target();
+        originUrl = newRequest.target();
+        keyUrl = newRequest.target();
         lookupStamp = 0;
         outdated = null;
         outdatingStamp = 0;
@@ -189,11 +189,11 @@ public final class Decision {
     }
 
     /**
-     * Finds objects through {@code borrowed}, without a reference, until {@link #retainBorrowed} is called. Such an
+     * Finds objects through {@code reader}, without a reference, until {@link #retainBorrowed} is called. Such an
      * object is valid only until {@link UnretainedReader#end}.
      */
-    public void borrowFrom(UnretainedReader borrowed) {
-        unretainedReader = borrowed;
+    public void borrowFrom(UnretainedReader reader) {
+        unretainedReader = reader;
     }
 
     /** Retains the found object if it is borrowed. After this call the decision borrows nothing. */
@@ -232,8 +232,8 @@ public final class Decision {
     }
 
     /** Sets the newest purge stamp (an increasing number) before the first lookup. */
-    void lookupStamp(long before) {
-        lookupStamp = before;
+    void lookupStamp(long stamp) {
+        lookupStamp = stamp;
     }
 
     private Decision local(DecisionKind newKind, LocalAnswer answer) {

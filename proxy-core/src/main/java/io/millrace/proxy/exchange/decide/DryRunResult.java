@@ -174,8 +174,8 @@ public record DryRunResult(
                     .toList();
         }
 
-        private static List<String> labels(List<Hook> hooks, Predicate<Hook> which) {
-            return hooks.stream().filter(which).map(Hook::label).toList();
+        private static List<String> labels(List<Hook> hooks, Predicate<Hook> predicate) {
+            return hooks.stream().filter(predicate).map(Hook::label).toList();
         }
     }
 

@@ -55,7 +55,7 @@ public final class FetchPlan implements StoringTarget {
     private final boolean isPassedByMethod;
     private final @Nullable ExchangeTrace trace;
     private final @Nullable FetchHooks hooks;
-    private final boolean answersForCors;
+    private final boolean setsCorsFields;
     /** Number of spans of this plan so far. */
     private int spans;
 
@@ -99,7 +99,7 @@ public final class FetchPlan implements StoringTarget {
         this.rewrite = decision.rewrite();
         this.trace = decision.trace();
         this.hooks = FetchHooks.of(decision.hooks());
-        this.answersForCors = decision.cors() != null;
+        this.setsCorsFields = decision.cors() != null;
         // A byte range of the origin's content is not the same range of the transformed content.
         this.asksForWhole = hooks != null && hooks.transformsBodies();
         this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
@@ -179,7 +179,9 @@ public final class FetchPlan implements StoringTarget {
         return keyUrl;
     }
 
-    /** The newest purge stamp (an increasing number) before the first lookup for this request. Any thread. */
+    /**
+     * The newest purge stamp (an increasing number) before the first lookup for this request. Callable from any thread.
+     */
     public long lookupStamp() {
         return lookupStamp;
     }
@@ -229,8 +231,8 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
-    public StoredHead withStamp(StoredHead head, long number) {
-        return afterHooks(head.withStamp(number, keyUrl, mapped.rule().config().site()));
+    public StoredHead withStamp(StoredHead head, long stamp) {
+        return afterHooks(head.withStamp(stamp, keyUrl, mapped.rule().config().site()));
     }
 
     /** Returns a head with the lifetime and the tags that extensions have set. */
@@ -368,7 +370,7 @@ public final class FetchPlan implements StoringTarget {
      * @throws FetchHooks.ClosedResponseException if the failure of an extension refuses the response
      */
     public ResponseHead headAfterRules(ResponseHead received) {
-        ResponseHead head = answersForCors ? CorsFields.withoutCors(received) : received;
+        ResponseHead head = setsCorsFields ? CorsFields.withoutCors(received) : received;
         boolean isRuled = rules != null && rules.changesOriginResponses();
         FetchHooks called = hooks;
         boolean isHooked = called != null && called.changesResponses();
@@ -419,7 +421,7 @@ public final class FetchPlan implements StoringTarget {
     public FieldSection fieldsAfterRules(FieldSection fields) {
         // Origin is removed only if the response may be stored. Other requests, such as those with an unsafe method,
         // keep it: origins use it to detect cross-site request forgery.
-        FieldSection ruled = answersForCors && mayStore ? CorsFields.withoutOrigin(fields) : fields;
+        FieldSection ruled = setsCorsFields && mayStore ? CorsFields.withoutOrigin(fields) : fields;
         if (rules != null && rules.changesOriginRequests()) {
             RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
             ruled = rules.originFields(view, ruled);
@@ -462,7 +464,7 @@ public final class FetchPlan implements StoringTarget {
         return next;
     }
 
-    /** The span of the last request to an origin; null if there is none. Any thread. */
+    /** The span of the last request to an origin; null if there is none. Callable from any thread. */
     public @Nullable ClientSpan span() {
         return span;
     }

@@ -107,8 +107,8 @@ final class GuardDecider {
         if (authorization == null) {
             return false;
         }
-        AuthorizeConfig needed = authorization.config();
-        if (needed == null || !holds(needed.when(), decision, client, nowMillis)) {
+        AuthorizeConfig config = authorization.config();
+        if (config == null || !holds(config.when(), decision, client, nowMillis)) {
             setReceived(decision, authorization, FieldSection.EMPTY, false);
             return false;
         }
@@ -116,22 +116,22 @@ final class GuardDecider {
         IpAddress address = access.namedClient(request, client.remoteIp());
         String clientText = address == null ? null : address.toText();
         AuthorizationTable table = shared.clients().authorizations();
-        CredentialDigest key = digests.of(table, digest, needed, request, clientText);
+        CredentialDigest key = digests.of(table, digest, config, request, clientText);
         AuthorizationResult result = decision.checkResult(key) instanceof AuthorizationResult asked ? asked : null;
         if (result == null) {
             result = table.remembered(key, nowMillis);
             if (result != null) {
                 counters.increment(Counter.AUTHORIZE_REMEMBERED);
             } else if (authorizer != null) {
-                decision.authenticate(authorizer.check(table, needed, key, request, clientText, settings(request)));
+                decision.authenticate(authorizer.check(table, config, key, request, clientText, settings(request)));
                 return true;
             }
         }
-        if (result != null && refusesUnauthorized(decision, needed, result)) {
+        if (result != null && refusesUnauthorized(decision, config, result)) {
             return true;
         }
         FieldSection received = result == null ? FieldSection.EMPTY : result.fields();
-        setReceived(decision, authorization, received, !needed.forwardsAuthorization());
+        setReceived(decision, authorization, received, !config.forwardsAuthorization());
         return false;
     }
 
@@ -141,7 +141,7 @@ final class GuardDecider {
                 settings.fetch(), settings.source(), settings.requestVia().plain(request.version()));
     }
 
-    private boolean refusesUnauthorized(Decision decision, AuthorizeConfig needed, AuthorizationResult result) {
+    private boolean refusesUnauthorized(Decision decision, AuthorizeConfig config, AuthorizationResult result) {
         if (result.kind() == AuthorizationResult.Kind.REFUSED) {
             counters.increment(Counter.DENIED_AUTHORIZE);
             decision.denied(
@@ -154,8 +154,8 @@ final class GuardDecider {
         }
         boolean isRefused =
                 switch (result.kind()) {
-                    case FAILED -> !needed.isOpenOnError();
-                    case OVERLOADED -> !needed.isOpenOnLimit();
+                    case FAILED -> !config.isOpenOnError();
+                    case OVERLOADED -> !config.isOpenOnLimit();
                     default -> false;
                 };
         if (isRefused) {
@@ -188,25 +188,25 @@ final class GuardDecider {
     }
 
     private boolean stopsForPassword(
-            Decision decision, @Nullable PasswordConfig needed, ClientConnection client, long nowMillis) {
-        if (needed == null || !holds(needed.when(), decision, client, nowMillis)) {
+            Decision decision, @Nullable PasswordConfig config, ClientConnection client, long nowMillis) {
+        if (config == null || !holds(config.when(), decision, client, nowMillis)) {
             return false;
         }
         FieldSection fields = decision.request().fields();
         int line = fields.find(FieldName.AUTHORIZATION);
         if (line < 0) {
-            return challenge(decision, needed, "a user name and a password are needed", "basic-auth:missing");
+            return challenge(decision, config, "a user name and a password are needed", "basic-auth:missing");
         }
         PasswordVerifier verifier = shared.clients().passwords();
         CredentialDigest key =
-                verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+                verifier.digest(digest, config.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
         PasswordVerifier.Result result = decision.checkResult(key) instanceof PasswordVerifier.Result compared
                 ? compared
                 : verifier.remembered(key);
         if (result == null) {
-            Credentials given = Credentials.parse(needed.file(), fields.value(line), key);
+            Credentials given = Credentials.parse(config.file(), fields.value(line), key);
             if (given == null) {
-                return challenge(decision, needed, "Authorization does not use scheme Basic", "basic-auth:malformed");
+                return challenge(decision, config, "Authorization does not use scheme Basic", "basic-auth:malformed");
             }
             if (!dryRun) {
                 decision.authenticate((loop, then) ->
@@ -218,16 +218,16 @@ final class GuardDecider {
             decision.denied(UNAVAILABLE, "too many passwords wait for verification", "basic-auth:overload");
             return true;
         } else if (result == PasswordVerifier.Result.WRONG) {
-            return challenge(decision, needed, "the user name or the password is wrong", "basic-auth:wrong");
+            return challenge(decision, config, "the user name or the password is wrong", "basic-auth:wrong");
         }
         decision.removeCredentials();
         return false;
     }
 
-    private boolean challenge(Decision decision, PasswordConfig needed, String reason, String detail) {
+    private boolean challenge(Decision decision, PasswordConfig config, String reason, String detail) {
         counters.increment(Counter.DENIED_BASIC_AUTH);
         FieldSection fields = FieldSection.builder()
-                .add(FieldName.WWW_AUTHENTICATE, needed.challenge())
+                .add(FieldName.WWW_AUTHENTICATE, config.challenge())
                 .build();
         decision.denied(UNAUTHORIZED, reason, detail, fields);
         return true;

@@ -35,7 +35,7 @@ final class LimitDecider {
 
     private final DecisionInputs shared;
     private final LoopCounters counters;
-    /** Whether all requests are dry runs. Not related to {@code dry_run} of a limit. */
+    /** True if all requests are dry runs. Not related to {@code dry_run} of a limit. */
     private final boolean isDryRunOfRequest;
 
     private final RequestView view = new RequestView(ZoneId.systemDefault());

@@ -220,12 +220,12 @@ final class LookupDecider {
             decision.releaseUnused(object);
             return miss(decision, ForwardReason.URI_MISS);
         }
-        if (reuse instanceof Reuse.NotUsable no) {
-            if (no.reason() != Reuse.NotUsableReason.VARY) {
+        if (reuse instanceof Reuse.NotUsable notUsable) {
+            if (notUsable.reason() != Reuse.NotUsableReason.VARY) {
                 decision.fallbackHead(object.head());
             }
             decision.releaseUnused(object);
-            return miss(decision, reasonOf(no.reason()));
+            return miss(decision, reasonOf(notUsable.reason()));
         }
         decision.releaseUnused(object);
         return miss(decision, ForwardReason.MISS);
@@ -269,8 +269,8 @@ final class LookupDecider {
         if (parts == StoredParts.PRESENT) {
             return decision.serve(kind, object);
         }
-        boolean head = decision.request().method() == Method.HEAD;
-        if (parts == StoredParts.MISSING && kind == DecisionKind.FRESH && !head && !isOnlyIfCached(decision)) {
+        boolean isHead = decision.request().method() == Method.HEAD;
+        if (parts == StoredParts.MISSING && kind == DecisionKind.FRESH && !isHead && !isOnlyIfCached(decision)) {
             return decision.forward(DecisionKind.COMPLETE, ForwardReason.PARTIAL)
                     .serve(DecisionKind.COMPLETE, object);
         }
@@ -303,8 +303,8 @@ final class LookupDecider {
         if (isOnlyIfCached(decision)) {
             return decision.forward(DecisionKind.UNAVAILABLE, reason);
         }
-        boolean head = decision.request().method() == Method.HEAD;
-        return decision.forward(head ? DecisionKind.PASS : DecisionKind.MISS, reason);
+        boolean isHead = decision.request().method() == Method.HEAD;
+        return decision.forward(isHead ? DecisionKind.PASS : DecisionKind.MISS, reason);
     }
 
     private static boolean isOnlyIfCached(Decision decision) {

@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes that this proxy has made to a request, so that they can be made again to an equal request.
+ * The changes that this proxy has made to a request, so that they can be applied again to an equal request.
  *
  * <p>Confined to one event loop.
  */
@@ -43,7 +43,7 @@ final class RequestChanges {
         return request.with(url, request.fields());
     }
 
-    /** Makes all changes to an equal request. */
+    /** Applies all changes to an equal request. */
     RequestHead applyTo(RequestHead request) {
         RequestHead changed = authenticated ? withoutAuthorization(request) : request;
         if (change != null) {

@@ -345,7 +345,10 @@ public final class RequestDecider {
         decision.change(head -> head.with(head.target(), DictionaryChoice.fieldsAfter(result, head.fields())));
     }
 
-    /** Notes the databases for the client's location, and sets the request field that contains the client's country. */
+    /**
+     * Passes the location databases to the client's connection, and sets the request field that contains the client's
+     * country.
+     */
     private static void locate(
             Decision decision, GeoFiles geo, @Nullable CountryField country, ClientConnection client) {
         client.locateBy(geo.current());

@@ -26,7 +26,8 @@ public enum StoredParts {
     /** Returns the availability of the bytes that the request wants. */
     public static StoredParts of(RequestHead request, StoredObject<StoredHead> object) {
         StoredHead head = object.head();
-        if (isForOrigin(request.fields()) && Preconditions.evaluate(request, head) == Preconditions.Outcome.FAILED) {
+        if (hasOriginPrecondition(request.fields())
+                && Preconditions.evaluate(request, head) == Preconditions.Outcome.FAILED) {
             return REFUSED;
         }
         if (isPart(head)) {
@@ -53,7 +54,7 @@ public enum StoredParts {
         return head.status() == 206;
     }
 
-    private static boolean isForOrigin(FieldSection fields) {
+    private static boolean hasOriginPrecondition(FieldSection fields) {
         return fields.contains(FieldName.IF_MATCH) || fields.contains(FieldName.IF_UNMODIFIED_SINCE);
     }
 }

@@ -49,7 +49,7 @@ final class TokenDecider {
      * @return true if the request does not continue now: the decision contains the response, or a check of the token
      *     that must end first
      */
-    boolean stops(Decision decision, TokenConfig needed, long nowMillis) {
+    boolean stops(Decision decision, TokenConfig config, long nowMillis) {
         FieldSection fields = decision.request().fields();
         int line = bearer(fields);
         TokenVerifier verifier = shared.clients().tokens();
@@ -61,40 +61,40 @@ final class TokenDecider {
             from = fields.valueStart(line) + SCHEME.length();
             to = fields.valueEnd(line);
         } else {
-            String cookie = cookie(fields, needed.cookie());
+            String cookie = cookie(fields, config.cookie());
             if (cookie == null) {
-                return challenge(decision, needed.challenge(false), "a token is needed", "jwt:missing");
+                return challenge(decision, config.challenge(false), "a token is needed", "jwt:missing");
             }
             bytes = cookie.getBytes(StandardCharsets.ISO_8859_1);
             from = 0;
             to = bytes.length;
         }
-        CredentialDigest key = verifier.digest(digest, needed, bytes, from, to);
+        CredentialDigest key = verifier.digest(digest, config, bytes, from, to);
         TokenResult result = decision.checkResult(key) instanceof TokenResult verified
                 ? verified
                 : verifier.remembered(key, nowMillis);
         if (result == null && !dryRun) {
             String token = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
             decision.authenticate((loop, then) -> verifier.verify(
-                    token, needed, key, loop, found -> then.accept(new CredentialCheck.Checked(key, found))));
+                    token, config, key, loop, found -> then.accept(new CredentialCheck.Checked(key, found))));
             return true;
         }
         if (result != null && result != TokenResult.VALID) {
-            return refuse(decision, needed, result);
+            return refuse(decision, config, result);
         }
-        if (line >= 0 && !needed.forwardsToken()) {
+        if (line >= 0 && !config.forwardsToken()) {
             decision.removeCredentials();
         }
         return false;
     }
 
-    private boolean refuse(Decision decision, TokenConfig needed, TokenResult result) {
+    private boolean refuse(Decision decision, TokenConfig config, TokenResult result) {
         if (result.isUnavailable()) {
             counters.increment(Counter.DENIED_JWT);
             decision.denied(UNAVAILABLE, result.text(), result.detail());
             return true;
         }
-        return challenge(decision, needed.challenge(true), result.text(), result.detail());
+        return challenge(decision, config.challenge(true), result.text(), result.detail());
     }
 
     private boolean challenge(Decision decision, String challenge, String reason, String detail) {

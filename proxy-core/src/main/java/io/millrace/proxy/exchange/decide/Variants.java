@@ -173,7 +173,10 @@ public final class Variants {
         }
     }
 
-    /** Takes over the reference. Any thread. */
+    /**
+     * Discards the stored variant unless the current validators confirm it. Takes over the reference. Callable from any
+     * thread.
+     */
     private void discardUnlessCurrent(StoredObject<StoredHead> object, FieldSection current) {
         try {
             if (!Validation.isConfirmed(object.head(), current, shared.clock().millis())) {

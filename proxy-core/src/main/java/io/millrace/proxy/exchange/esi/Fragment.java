@@ -29,7 +29,7 @@ final class Fragment implements ClientStream {
     }
 
     private final PageAssembler assembler;
-    private final ClientStream page;
+    private final ClientStream client;
     private final RequestHead request;
     private final int level;
     private final PageBudget budget;
@@ -48,20 +48,20 @@ final class Fragment implements ClientStream {
     private boolean isEnded;
 
     /**
-     * @param page the stream of the client, whose event loop and connection the fragment shares
+     * @param client the stream of the client, whose event loop and connection the fragment shares
      * @param level nesting level of the fragment: 1 if the page itself includes it
      * @param memory the memory of the document that includes the fragment
      */
     Fragment(
             PageAssembler assembler,
-            ClientStream page,
+            ClientStream client,
             RequestHead request,
             int level,
             PageBudget budget,
             HeldMemory memory,
             End end) {
         this.assembler = assembler;
-        this.page = page;
+        this.client = client;
         this.request = request;
         this.level = level;
         this.budget = budget;
@@ -69,9 +69,9 @@ final class Fragment implements ClientStream {
         this.end = end;
     }
 
-    /** Sends the request. The end may be called during this call. */
+    /** Sends the request. The result may arrive during this call. */
     void start() {
-        timer = page.eventLoop()
+        timer = client.eventLoop()
                 .schedule(this::onTimeout, budget.config().includeTimeoutMillis(), TimeUnit.MILLISECONDS);
         RequestHandler begun = assembler.requests().onRequest(this, request, 0);
         handler = begun;
@@ -91,7 +91,7 @@ final class Fragment implements ClientStream {
             timer.cancel(false);
         }
         // Stop later, because the exchange may be calling this method.
-        page.eventLoop().execute(() -> {
+        client.eventLoop().execute(() -> {
             if (handler != null && !isAnswered) {
                 isAnswered = true;
                 handler.onClientGone();
@@ -130,17 +130,17 @@ final class Fragment implements ClientStream {
 
     @Override
     public EventExecutor eventLoop() {
-        return page.eventLoop();
+        return client.eventLoop();
     }
 
     @Override
     public ByteBufAllocator alloc() {
-        return page.alloc();
+        return client.alloc();
     }
 
     @Override
     public ClientConnection connection() {
-        return page.connection();
+        return client.connection();
     }
 
     @Override

@@ -20,7 +20,7 @@ final class FragmentRequests {
             FieldName.IF_UNMODIFIED_SINCE);
 
     /** Fields that refer to the connection, the content and the coding of the request for the page. */
-    private static final FieldNames OF_PAGE = FieldNames.of(
+    private static final FieldNames PAGE_ONLY_FIELDS = FieldNames.of(
             FieldName.HOST,
             FieldName.ACCEPT_ENCODING,
             FieldName.EXPECT,
@@ -36,7 +36,7 @@ final class FragmentRequests {
      * data. Application-specific fields are left out, because they may contain tokens. Via prevents loops; the address
      * of the client is added as in all requests.
      */
-    private static final FieldNames OF_OTHER_HOSTS = FieldNames.of(
+    private static final FieldNames CROSS_ORIGIN_FIELDS = FieldNames.of(
             FieldName.ACCEPT,
             FieldName.ACCEPT_LANGUAGE,
             FieldName.CACHE_CONTROL,
@@ -50,20 +50,20 @@ final class FragmentRequests {
 
     /**
      * Returns the head of a request for a fragment: a GET with the end-to-end fields of the client. If the fragment's
-     * host, port or scheme differs from that of the page, the request contains only {@link #OF_OTHER_HOSTS}.
+     * host, port or scheme differs from that of the page, the request contains only {@link #CROSS_ORIGIN_FIELDS}.
      *
-     * @param page the client's request
+     * @param request the client's request for the page
      */
-    static RequestHead of(RequestHead page, TargetUri target) {
-        FieldSection from = page.fields();
+    static RequestHead of(RequestHead request, TargetUri target) {
+        FieldSection from = request.fields();
         HopByHop hopByHop = HopByHop.of(from);
-        boolean isSameOrigin = page.target().isSameOrigin(target);
+        boolean isSameOrigin = request.target().isSameOrigin(target);
         FieldSection.Builder fields = FieldSection.builder().add(FieldName.HOST, target.authority());
         for (int line = 0; line < from.size(); line++) {
             if (!hopByHop.contains(from, line)
-                    && !OF_PAGE.contains(from, line)
+                    && !PAGE_ONLY_FIELDS.contains(from, line)
                     && !CONDITIONS.contains(from, line)
-                    && (isSameOrigin || OF_OTHER_HOSTS.contains(from, line))) {
+                    && (isSameOrigin || CROSS_ORIGIN_FIELDS.contains(from, line))) {
                 fields.addLine(from, line);
             }
         }

@@ -12,7 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The assembly of one ESI document: requests its fragments, some at a time and in the order of the document, and
+ * The assembly of one ESI document: requests its fragments, a few at a time and in the order of the document, and
  * chooses between the branches of {@code esi:try}.
  *
  * <p>Confined to one event loop.

@@ -10,7 +10,7 @@ import java.util.List;
 /** The response heads of pages that are assembled from ESI documents. No state. */
 final class PageHeads {
     /** Fields that describe the bytes of the document. They do not apply to the assembled page. */
-    private static final List<FieldName> OF_DOCUMENT = List.of(
+    private static final List<FieldName> DOCUMENT_FIELDS = List.of(
             SurrogateControl.CONTROL,
             FieldName.CONTENT_LENGTH,
             FieldName.ETAG,
@@ -28,7 +28,7 @@ final class PageHeads {
         FieldSection fields = document.fieldsAfterEdits();
         FieldSection.Builder kept = FieldSection.builder();
         for (int line = 0; line < fields.size(); line++) {
-            if (!isOfDocument(fields, line)) {
+            if (!isDocumentField(fields, line)) {
                 kept.addLine(fields, line);
             }
         }
@@ -47,8 +47,8 @@ final class PageHeads {
         return page;
     }
 
-    private static boolean isOfDocument(FieldSection fields, int line) {
-        for (FieldName name : OF_DOCUMENT) {
+    private static boolean isDocumentField(FieldSection fields, int line) {
+        for (FieldName name : DOCUMENT_FIELDS) {
             if (fields.isNamed(line, name)) {
                 return true;
             }

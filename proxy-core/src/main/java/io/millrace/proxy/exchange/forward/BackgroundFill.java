@@ -23,7 +23,7 @@ public final class BackgroundFill {
     }
 
     /**
-     * Returns true if enough bytes have arrived to justify fetching all others. A body of unknown length is always
+     * Returns true if enough bytes have arrived to justify fetching the rest. A body of unknown length is always
      * worthwhile.
      *
      * @param length bytes of the body, -1 when unknown

@@ -35,7 +35,7 @@ public final class BodySender implements ContentSink {
     private final ClientStream stream;
     private final End end;
 
-    private final @Nullable IntConsumer copies;
+    private final @Nullable IntConsumer copyCounter;
 
     private @Nullable ContentSource source;
     /** True from a pull until its piece arrives. */
@@ -52,9 +52,9 @@ public final class BodySender implements ContentSink {
         this(stream, end, null);
     }
 
-    /** @param copies receives the byte count of each piece that the connection copies; null to count nothing */
-    public BodySender(ClientStream stream, End end, @Nullable IntConsumer copies) {
-        this.copies = copies;
+    /** @param copyCounter receives the byte count of each piece that the connection copies; null to count nothing */
+    public BodySender(ClientStream stream, End end, @Nullable IntConsumer copyCounter) {
+        this.copyCounter = copyCounter;
         this.stream = stream;
         this.end = end;
     }
@@ -124,8 +124,8 @@ public final class BodySender implements ContentSink {
         outstanding = false;
         int length = content.readableBytes();
         bytes += length;
-        if (copies != null && keepsCopies()) {
-            copies.accept(length);
+        if (copyCounter != null && keepsCopies()) {
+            copyCounter.accept(length);
         }
         try {
             stream.write(content);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class LazyStoredHead {
     private final long initialAgeMillis;
     private final long responseMillis;
-    private final @Nullable Supplier<StoredHead> building;
+    private final @Nullable Supplier<StoredHead> builder;
 
     /** Safe without a lock, since a stored head is immutable. */
     private @Nullable StoredHead head;
@@ -24,11 +24,11 @@ public final class LazyStoredHead {
     private LazyStoredHead(
             long initialAgeMillis,
             long responseMillis,
-            @Nullable Supplier<StoredHead> building,
+            @Nullable Supplier<StoredHead> builder,
             @Nullable StoredHead head) {
         this.initialAgeMillis = initialAgeMillis;
         this.responseMillis = responseMillis;
-        this.building = building;
+        this.building = builder;
         this.head = head;
     }
 
@@ -43,15 +43,15 @@ public final class LazyStoredHead {
      * @param initialAgeMillis the age of the response at its receipt (RFC 9111 s4.2.3)
      * @param responseMillis time of receipt, in epoch milliseconds
      */
-    public static LazyStoredHead later(long initialAgeMillis, long responseMillis, Supplier<StoredHead> building) {
-        return new LazyStoredHead(initialAgeMillis, responseMillis, building, null);
+    public static LazyStoredHead later(long initialAgeMillis, long responseMillis, Supplier<StoredHead> builder) {
+        return new LazyStoredHead(initialAgeMillis, responseMillis, builder, null);
     }
 
     /** Returns the head, built on first use. Callable from any thread. */
     StoredHead head() {
         StoredHead known = head;
         if (known == null) {
-            known = Objects.requireNonNull(building, "created without a head and without a supplier of it")
+            known = Objects.requireNonNull(builder, "created without a head and without a supplier of it")
                     .get();
             head = known;
         }

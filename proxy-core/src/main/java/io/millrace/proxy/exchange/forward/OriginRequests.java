@@ -367,10 +367,10 @@ public final class OriginRequests {
     /** Adds Max-Forwards: decremented for OPTIONS and TRACE, unchanged for all other methods (RFC 9110 s7.6.2). */
     private static void addMaxForwards(RequestHead request, FieldSection.Builder to) {
         FieldSection from = request.fields();
-        boolean counts = request.method() == Method.OPTIONS || request.method() == Method.TRACE;
+        boolean isDecremented = request.method() == Method.OPTIONS || request.method() == Method.TRACE;
         for (int line = from.find(FieldName.MAX_FORWARDS); line >= 0; line = from.next(FieldName.MAX_FORWARDS, line)) {
             long left = FieldLexer.number(from.bytes(), from.valueStart(line), from.valueEnd(line));
-            if (counts && left > 0) {
+            if (isDecremented && left > 0) {
                 to.add(FieldName.MAX_FORWARDS, Long.toString(left - 1));
             } else {
                 to.addLine(from, line);

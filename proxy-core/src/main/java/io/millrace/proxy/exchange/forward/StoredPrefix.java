@@ -44,7 +44,7 @@ public final class StoredPrefix implements ContentSink {
         this.body = new StoredBody(firstPart, loop, this, 0, firstPart.length());
     }
 
-    /** Called when the tee becomes ready for more, or full. */
+    /** Called when the tee can accept more content, or is full. */
     public void flow(boolean isOpen) {
         open = isOpen;
         pump();

@@ -22,7 +22,7 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call to an origin. Extensions transform the content of its response. The fetch, and an encoder before it, receive
+ * A call to an origin whose response content is transformed by extensions. The fetch, and an encoder before it, receive
  * the transformed content as if the origin had sent it. Used only if the rule has such an extension.
  *
  * <p>Confined to one event loop.

@@ -64,11 +64,11 @@ public final class ConnectTries implements GroupTries.Key {
             Origin destination,
             String group,
             OriginResponseHandler handler) {
-        ConnectTries all = new ConnectTries(access, request, client, destination, group, handler);
-        if (!all.tryNext()) {
-            access.loop().execute(all::noneUp);
+        ConnectTries started = new ConnectTries(access, request, client, destination, group, handler);
+        if (!started.tryNext()) {
+            access.loop().execute(started::noneUp);
         }
-        return all;
+        return started;
     }
 
     @Override

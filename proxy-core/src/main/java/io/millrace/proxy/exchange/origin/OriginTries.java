@@ -74,11 +74,11 @@ public final class OriginTries implements OriginCall, GroupTries.Key {
             OriginRequest request = OriginRequests.compose(plan, access.settings());
             return TracedCall.fetch(access.origins(), request, handler, plan.span());
         }
-        OriginTries all = new OriginTries(access, plan, group, handler);
-        if (!all.tryNext()) {
-            access.loop().execute(all::noneUp);
+        OriginTries started = new OriginTries(access, plan, group, handler);
+        if (!started.tryNext()) {
+            access.loop().execute(started::noneUp);
         }
-        return all;
+        return started;
     }
 
     @Override

@@ -188,13 +188,13 @@ public final class CacheOutcome {
     }
 
     /** Sets the detail: an identifier for Cache-Status and the log. */
-    public void detail(String word) {
-        detail = word;
+    public void detail(String identifier) {
+        detail = identifier;
     }
 
     /** Adds an identifier to the detail. */
-    public void addDetail(String word) {
-        detail = detail == null ? word : detail + ", " + word;
+    public void addDetail(String identifier) {
+        detail = detail == null ? identifier : detail + ", " + identifier;
     }
 
     /** Returns true if there is a detail. */
@@ -202,9 +202,9 @@ public final class CacheOutcome {
         return detail != null;
     }
 
-    /** Notes a failure; {@code word} is the identifier of its reason. */
-    public void failed(String word, LogOutcome outcome) {
-        detail = word;
+    /** Notes a failure, with the identifier of its reason. */
+    public void failed(String identifier, LogOutcome outcome) {
+        detail = identifier;
         logOutcome = outcome;
     }
 

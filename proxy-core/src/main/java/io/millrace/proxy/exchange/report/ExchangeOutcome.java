@@ -29,7 +29,7 @@ public enum ExchangeOutcome {
     BAD_REQUEST(Group.FAILURE, Side.CLIENT, "bad-request"),
     /** The access rules denied the request. */
     DENIED(Group.FAILURE, Side.CLIENT, "denied"),
-    /** The request uses a function that this proxy does not support. */
+    /** The proxy does not support the requested function, or the fleet's outbox does not accept the purge. */
     NOT_OFFERED(Group.FAILURE, Side.CLIENT, "not-offered"),
     /** No remap rule maps the URL. */
     NOT_MAPPED(Group.FAILURE, Side.CLIENT, "not-mapped"),

@@ -30,7 +30,7 @@ public final class LeakReports {
             case COOKIES, HEURISTIC_REFUSED -> counters.increment(Counter.LEAK_GUARD_COOKIES);
             case LEAK_GUARD -> counters.increment(Counter.LEAK_GUARD_TYPE);
             default -> {
-                // All other reasons do not mean that the response is personal.
+                // The other reasons do not mean that the response is personal.
             }
         }
     }

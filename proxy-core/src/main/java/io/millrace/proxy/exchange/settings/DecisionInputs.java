@@ -9,7 +9,7 @@ import io.millrace.proxy.purge.Purger;
 import io.millrace.store.CacheStore;
 import java.util.function.Supplier;
 
-/** Inputs of decisions about requests that all event loops share. Thread-safe. */
+/** The objects that decisions about requests read. All event loops share these objects. Thread-safe. */
 public interface DecisionInputs {
     /** The stored responses. */
     CacheStore<StoredHead> store();

@@ -25,16 +25,20 @@ public final class ForwardSettings implements AddressCheck {
     /**
      * Creates the settings from a configuration.
      *
-     * @param built the configuration at the start of this proxy, with its listen addresses
+     * @param startConfig the configuration at the start of this proxy, with its listen addresses
      * @param before the settings in force until now; null at the start, when earlier settings are unknown
      * @param own the addresses of this machine
      * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public static ForwardSettings of(
-            ProxyConfig config, ProxyConfig built, @Nullable ForwardSettings before, OwnAddresses own, long nowMillis) {
+            ProxyConfig config,
+            ProxyConfig startConfig,
+            @Nullable ForwardSettings before,
+            OwnAddresses own,
+            long nowMillis) {
         ForwardProxyConfig now = config.forwardProxy();
         long since = before == null ? nowMillis : before.hasSameRoute(now) ? before.sinceMillis : nowMillis + 1;
-        return new ForwardSettings(now, ForwardAccess.of(config, built, own), since);
+        return new ForwardSettings(now, ForwardAccess.of(config, startConfig, own), since);
     }
 
     /** Returns true if requests may go to the same destinations, by the same group of parent proxies. */

@@ -92,13 +92,13 @@ public final class InvalidationScopes {
      * @param forwards whether the forward proxy maps hosts without a rule
      */
     public static String noteOnHost(TargetUri url, List<RemapRule> rules, boolean forwards) {
-        String onPort = noteOnPort(url);
-        if (!onPort.isEmpty()) {
-            return onPort;
+        String portNote = noteOnPort(url);
+        if (!portNote.isEmpty()) {
+            return portNote;
         }
-        String onRules = noteOnRules(rules, forwards);
-        if (!onRules.isEmpty()) {
-            return onRules;
+        String rulesNote = noteOnRules(rules, forwards);
+        if (!rulesNote.isEmpty()) {
+            return rulesNote;
         }
         if (!forwards && rules.stream().noneMatch(rule -> rule.mapsPortOf(url))) {
             return "no remap rule maps this host with this port; rules map "
@@ -146,8 +146,8 @@ public final class InvalidationScopes {
      * @param isMapped whether a rule or the forward proxy maps the URL
      */
     public static String noteOnUrl(TargetUri url, boolean isMapped) {
-        String onPort = noteOnPort(url);
-        return onPort.isEmpty() && !isMapped ? "no remap rule maps this URL" : onPort;
+        String portNote = noteOnPort(url);
+        return portNote.isEmpty() && !isMapped ? "no remap rule maps this URL" : portNote;
     }
 
     /**
