@@ -9,16 +9,16 @@ public interface ListVisitor {
      * Returns true if the visitor wants the object with this key; false skips the object. The bytes are borrowed.
      * Called before any other field of the object is decoded, so that skipped objects are cheap.
      */
-    boolean wants(byte[] key);
+    boolean mayMatch(byte[] key);
 
     /** Receives one wanted object. Returns true to continue, false to stop. */
-    boolean object(ListedObject object);
+    boolean visit(ListedObject object);
 
     /**
      * Returns true to continue the listing, false to stop it. Called every few hundred entries, also if no object is
      * wanted.
      */
-    default boolean goesOn() {
+    default boolean continues() {
         return true;
     }
 }

@@ -17,5 +17,5 @@ public interface PinCheck<H> {
      *
      * @param key the bytes of the object's key; borrowed
      */
-    boolean isHeld(byte[] key, H head);
+    boolean staysPinned(byte[] key, H head);
 }

@@ -113,8 +113,8 @@ final class MillraceProxy implements ServedProxy {
     }
 
     @Override
-    public CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast) {
-        return proxy.handOver().drain(nanos, whenLast);
+    public CompletionStage<Void> drainForSuccessor(long nanos, Runnable onNoFurtherRequest) {
+        return proxy.handOver().drain(nanos, onNoFurtherRequest);
     }
 
     @Override

@@ -51,9 +51,9 @@ interface ServedProxy extends AutoCloseable {
     /**
      * Drains after {@link #release}, while the successor accepts connections. Client connections end one after another.
      *
-     * @param whenLast runs once, on any thread, when no connection accepts a further request
+     * @param onNoFurtherRequest runs once, on any thread, when no connection accepts a further request
      */
-    CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast);
+    CompletionStage<Void> drainForSuccessor(long nanos, Runnable onNoFurtherRequest);
 
     /** Ends reading from the disks of the store, so that the successor may overwrite all of it. */
     void endReads();

@@ -120,9 +120,9 @@ class CannedProxy implements ServedProxy {
     }
 
     @Override
-    public CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast) {
+    public CompletionStage<Void> drainForSuccessor(long nanos, Runnable onNoFurtherRequest) {
         CompletionStage<Void> end = drain(nanos);
-        whenLast.run();
+        onNoFurtherRequest.run();
         return end;
     }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class ClientDrain {
     /** Drains the connections of one event loop. */
     interface LoopDrain {
-        void drain(ConnectionSet connections, Runnable whenLast, Runnable whenEmpty);
+        void drain(ConnectionSet connections, Runnable onNoFurtherRequest, Runnable whenEmpty);
     }
 
     private ClientDrain() {}
@@ -29,14 +29,14 @@ final class ClientDrain {
      * Ends the connections.
      *
      * @param how {@link ConnectionSet#drain} or {@link ConnectionSet#drainGradually}
-     * @param whenLast runs once, on an event loop, when no connection accepts a further request; before the returned
-     *     stage completes
+     * @param onNoFurtherRequest runs once, on an event loop, when no connection accepts a further request;
+     *     before the returned stage completes
      */
-    static CompletionStage<Void> begin(List<ServingLoop> loops, LoopDrain how, Runnable whenLast) {
+    static CompletionStage<Void> begin(List<ServingLoop> loops, LoopDrain how, Runnable onNoFurtherRequest) {
         AtomicBoolean isRun = new AtomicBoolean();
         Runnable runWhenLast = () -> {
             if (isRun.compareAndSet(false, true)) {
-                whenLast.run();
+                onNoFurtherRequest.run();
             }
         };
         Runnable loopWhenLast = afterCalls(loops.size(), runWhenLast);

@@ -46,11 +46,11 @@ public final class HandOver {
      * requests step by step. The storage remains readable until {@link #endReads}.
      *
      * @param nanos time limit of the drain; below 3 s all connections end at once
-     * @param whenLast runs once when no connection accepts a further request, except a connection that has not sent its
-     *     first one. Not run if the time limit ends the drain before
+     * @param onNoFurtherRequest runs once when no connection accepts a further request, except a connection
+     *     that has not sent its first one. Not run if the time limit ends the drain before
      */
-    public CompletionStage<Void> drain(long nanos, Runnable whenLast) {
-        return proxy.drainGradually(nanos, whenLast);
+    public CompletionStage<Void> drain(long nanos, Runnable onNoFurtherRequest) {
+        return proxy.drainGradually(nanos, onNoFurtherRequest);
     }
 
     /** Ends reading from the storage, so that the successor may overwrite all of it. Requests in progress continue. */

@@ -536,15 +536,15 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /** See {@link HandOver#drain}. */
-    CompletionStage<Void> drainGradually(long nanos, Runnable whenLast) {
+    CompletionStage<Void> drainGradually(long nanos, Runnable onNoFurtherRequest) {
         if (state == ProxyState.CLOSED) {
-            whenLast.run();
+            onNoFurtherRequest.run();
             return CompletableFuture.completedFuture(null);
         }
         stopAccepting();
         ClientDrain.LoopDrain how =
                 nanos < ConnectionSet.GRADUAL_DRAIN_MIN_NANOS ? ConnectionSet::drain : ConnectionSet::drainGradually;
-        return limited(ClientDrain.begin(loops, how, whenLast), nanos);
+        return limited(ClientDrain.begin(loops, how, onNoFurtherRequest), nanos);
     }
 
     private void stopAccepting() {

@@ -18,7 +18,7 @@ public interface PinPolicy {
      * @param key the bytes of the object's key; borrowed
      * @param head the object's encoded head; borrowed
      */
-    boolean isHeld(byte[] key, ByteBuf head);
+    boolean staysPinned(byte[] key, ByteBuf head);
 
     /** The policy under which every pin applies. */
     PinPolicy ALL = new PinPolicy() {
@@ -28,7 +28,7 @@ public interface PinPolicy {
         }
 
         @Override
-        public boolean isHeld(byte[] key, ByteBuf head) {
+        public boolean staysPinned(byte[] key, ByteBuf head) {
             return true;
         }
     };

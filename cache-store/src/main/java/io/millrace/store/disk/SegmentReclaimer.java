@@ -305,7 +305,7 @@ final class SegmentReclaimer {
             if (isCurrent ? isExpired(entry.expiry()) : !isBodyOf(currentLocation, candidate, entry)) {
                 return 0;
             }
-            boolean pinned = isCurrent ? isHeld(candidate, entry) : isPinned(newerPinnedUntil);
+            boolean pinned = isCurrent ? staysPinned(candidate, entry) : isPinned(newerPinnedUntil);
             return pinned ? ratingOfPinned(hits) : ratingOfUnpinned(candidate, entry.hashLow(), hits);
         } catch (IOException e) {
             LOG.debug(
@@ -326,14 +326,14 @@ final class SegmentReclaimer {
      * Returns true if the entry's object is pinned and the pin policy confirms it. Invalidated objects must not use
      * space for pins.
      */
-    private boolean isHeld(ReclaimCandidate candidate, SegmentSummary.Entry entry) throws IOException {
+    private boolean staysPinned(ReclaimCandidate candidate, SegmentSummary.Entry entry) throws IOException {
         if (!isPinned(entry.pinnedUntil())) {
             return false;
         }
         reads++;
         DiskRecord record = reader.readHead(candidate.segment(), entry.offset(), candidate.tag());
         try {
-            return pins.isHeld(record.key(), record.head());
+            return pins.staysPinned(record.key(), record.head());
         } finally {
             record.release();
         }
@@ -380,7 +380,7 @@ final class SegmentReclaimer {
             reads++;
             DiskRecord record = readAt(location);
             RecordHeader header = record.header();
-            boolean held = !isPinned(header.pinnedUntil()) || pins.isHeld(record.key(), record.head());
+            boolean held = !isPinned(header.pinnedUntil()) || pins.staysPinned(record.key(), record.head());
             known = new KeyHead(header.objectId(), header.hashHigh(), held ? header.pinnedUntil() : 0);
             record.release();
             heads.put(location, known);
@@ -399,7 +399,7 @@ final class SegmentReclaimer {
         DiskRecord record = readAt(location);
         try {
             long pinnedUntil = record.header().pinnedUntil();
-            newerPinnedUntil = isPinned(pinnedUntil) && pins.isHeld(record.key(), record.head()) ? pinnedUntil : 0;
+            newerPinnedUntil = isPinned(pinnedUntil) && pins.staysPinned(record.key(), record.head()) ? pinnedUntil : 0;
             return isBodyOf(record, candidate, entry);
         } finally {
             record.release();
@@ -541,7 +541,7 @@ final class SegmentReclaimer {
             long currentLocation = index.find(entry.hashHigh(), entry.hashLow());
             long location = Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag());
             if (currentLocation == location) {
-                if (entry.type() == RecordType.BLOCK || !pinned || pins.isHeld(record.key(), record.head())) {
+                if (entry.type() == RecordType.BLOCK || !pinned || pins.staysPinned(record.key(), record.head())) {
                     copy(record, entry);
                 }
             } else if (currentLocation != Location.NONE && entry.type() == RecordType.COMPLETE) {
@@ -596,7 +596,7 @@ final class SegmentReclaimer {
             return;
         }
         try {
-            if (!isBodyOf(head, candidate, entry) || (pinned && !pins.isHeld(head.key(), head.head()))) {
+            if (!isBodyOf(head, candidate, entry) || (pinned && !pins.staysPinned(head.key(), head.head()))) {
                 return;
             }
             DiskKey key = new DiskKey(body.key(), entry.hashHigh(), entry.hashLow());

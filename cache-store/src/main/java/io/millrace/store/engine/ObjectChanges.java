@@ -445,14 +445,14 @@ final class ObjectChanges<H> {
                     && volume.isWorking()
                     && (before != null || volume.mayBringBack(key.hashHigh(), key.hashLow()))) {
                 needed = true;
-                if (!removal.appendTo(volume, diskKey(key)) && !volumes.isOut(volume)) {
+                if (!removal.appendTo(volume, diskKey(key)) && !volumes.hasLeft(volume)) {
                     removal.failed(volume);
                 }
             }
         }
         volumes.recordMissedChange(key, slotsSeen, returned -> {
             boolean taken = removal.appendTo(returned, diskKey(key));
-            if (!taken && !volumes.isOut(returned)) {
+            if (!taken && !volumes.hasLeft(returned)) {
                 removal.failed(returned);
             }
             return taken;
@@ -525,7 +525,7 @@ final class ObjectChanges<H> {
             } else {
                 // A volume that is going offline answers lookups until it is closed. It receives no more changes, so
                 // the answers may be outdated.
-                boolean current = volume.find(key.hashHigh(), key.hashLow()) == location && !volumes.isOut(volume);
+                boolean current = volume.find(key.hashHigh(), key.hashLow()) == location && !volumes.hasLeft(volume);
                 if (current
                         && object instanceof ResidentObject<H> resident
                         && resident.length() <= config.ramObjectBytesMax()

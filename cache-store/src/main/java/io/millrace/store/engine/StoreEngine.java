@@ -519,7 +519,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         HeadCodec<H> codec = changes.codec();
         volumes.policies().pinCheck((key, head) -> {
             try {
-                return check.isHeld(key, codec.decode(head));
+                return check.staysPinned(key, codec.decode(head));
             } catch (CorruptHeadException | RuntimeException e) {
                 // The next open of the object detects the corrupt head.
                 return true;

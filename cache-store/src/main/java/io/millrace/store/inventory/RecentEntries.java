@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *         ^ next take                                      ^ next add
  * </pre>
  *
- * <p>Thread-safe: one thread calls {@link #add}, another one {@link #take}; all other methods may be called from any
+ * <p>Thread-safe: one thread calls {@link #add}, another one {@link #nextRun}; all other methods may be called from any
  * thread.
  */
 public final class RecentEntries {
@@ -108,8 +108,8 @@ public final class RecentEntries {
         return chunks.get() > CHUNKS_DUE;
     }
 
-    /** Takes the next entries; null if there are none. */
-    public @Nullable Run take() {
+    /** Removes and returns the next entries; null if there are none. */
+    public @Nullable Run nextRun() {
         while (true) {
             Chunk chunk = first;
             // The successor is read first: if there is one, nothing is published in this chunk any more.

@@ -36,7 +36,7 @@ final class IdleShare {
      * @param usedBytes bytes of all chunks and of heap entries, including unused space in chunks
      * @param addedBytes bytes of buffers added since the last call
      */
-    long next(long usedBytes, long addedBytes) {
+    long update(long usedBytes, long addedBytes) {
         long over = usedBytes - bytesMax;
         if (over > 0) {
             bytes = Math.min(bytes + Math.min(over, addedBytes / GROWTH_DIVISOR), bytesMax / SHARE_MAX_DIVISOR);

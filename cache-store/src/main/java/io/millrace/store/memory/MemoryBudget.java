@@ -140,7 +140,7 @@ public final class MemoryBudget {
         long added = addedBytes.sumThenReset();
         long chunks = chunkBytes.getAsLong();
         if (chunks > 0) {
-            idle = idleShare.next(chunks + entries.get(), added);
+            idle = idleShare.update(chunks + entries.get(), added);
         }
     }
 

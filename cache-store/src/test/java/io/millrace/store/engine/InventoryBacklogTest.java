@@ -67,14 +67,14 @@ class InventoryBacklogTest {
         }
 
         @Override
-        public boolean wants(byte[] key) {
+        public boolean mayMatch(byte[] key) {
             reached.countDown();
             TestStore.awaitLatch(goOn);
             return false;
         }
 
         @Override
-        public boolean object(ListedObject object) {
+        public boolean visit(ListedObject object) {
             return true;
         }
 

@@ -32,12 +32,12 @@ final class Listings {
         }
 
         @Override
-        public boolean wants(byte[] key) {
+        public boolean mayMatch(byte[] key) {
             return keys.test(new String(key, StandardCharsets.ISO_8859_1));
         }
 
         @Override
-        public boolean object(ListedObject object) {
+        public boolean visit(ListedObject object) {
             ListedObject twice = objects.put(new String(object.key(), StandardCharsets.ISO_8859_1), object);
             assertNull(twice, () -> "shown twice: " + object);
             return objects.size() < limit;

@@ -262,17 +262,17 @@ class StoreInventoryTest {
     /** Ends the listing after one block. */
     private static final class FirstBlock implements ListVisitor {
         @Override
-        public boolean wants(byte[] key) {
+        public boolean mayMatch(byte[] key) {
             return false;
         }
 
         @Override
-        public boolean object(ListedObject object) {
+        public boolean visit(ListedObject object) {
             return false;
         }
 
         @Override
-        public boolean goesOn() {
+        public boolean continues() {
             return false;
         }
     }
@@ -483,14 +483,14 @@ class StoreInventoryTest {
     /** Blocks the inventory's thread. */
     private record Blocking(CountDownLatch reached, CountDownLatch goOn) implements ListVisitor {
         @Override
-        public boolean wants(byte[] key) {
+        public boolean mayMatch(byte[] key) {
             reached.countDown();
             await(goOn);
             return false;
         }
 
         @Override
-        public boolean object(ListedObject object) {
+        public boolean visit(ListedObject object) {
             return false;
         }
     }

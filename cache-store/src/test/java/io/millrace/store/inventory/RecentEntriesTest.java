@@ -33,20 +33,20 @@ class RecentEntriesTest {
     @Test
     void entriesAreTakenInTheirOrder_apartBySegment() {
         RecentEntries recent = new RecentEntries();
-        assertNull(recent.take());
+        assertNull(recent.nextRun());
         assertTrue(recent.add(7, 70, bytes(1, 2)));
         assertTrue(recent.add(7, 70, bytes(2, 1)));
         assertTrue(recent.add(8, 80, bytes(3, 1)));
         List<String> taken = new ArrayList<>();
-        for (RecentEntries.Run run = recent.take(); run != null; run = recent.take()) {
+        for (RecentEntries.Run run = recent.nextRun(); run != null; run = recent.nextRun()) {
             taken.add(text(run));
         }
         assertEquals(List.of("7:70:2:[1, 1, 2]", "8:80:1:[3]"), taken);
         assertTrue(recent.add(8, 80, bytes(4, 1)));
-        RecentEntries.Run last = recent.take();
+        RecentEntries.Run last = recent.nextRun();
         assertNotNull(last);
         assertEquals("8:80:1:[4]", text(last));
-        assertNull(recent.take());
+        assertNull(recent.nextRun());
     }
 
     @Test
@@ -61,11 +61,11 @@ class RecentEntriesTest {
         assertEquals(RecentEntries.CHUNKS_MAX - 1, added);
         assertFalse(recent.add(2, 2, bytes(1, 1)));
         for (int i = 0; i < added; i++) {
-            RecentEntries.Run run = recent.take();
+            RecentEntries.Run run = recent.nextRun();
             assertNotNull(run);
             assertEquals(large.length, run.length());
         }
-        assertNull(recent.take());
+        assertNull(recent.nextRun());
         assertFalse(recent.isDue());
         assertTrue(recent.add(2, 2, bytes(1, 1)));
     }
@@ -110,7 +110,7 @@ class RecentEntriesTest {
         @Operation(nonParallelGroup = "reader")
         public String take() {
             if (run == null || at == run.from() + run.length()) {
-                run = recent.take();
+                run = recent.nextRun();
                 at = run == null ? 0 : run.from();
             }
             return run == null ? "none" : run.segment() + ":" + run.bytes()[at++];

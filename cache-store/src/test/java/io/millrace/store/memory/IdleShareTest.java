@@ -15,30 +15,30 @@ class IdleShareTest {
     @Test
     void growsByTheExcessButNoFasterThanBuffersAreReplaced() {
         IdleShare share = new IdleShare(1000);
-        assertEquals(0, share.next(1000, 500));
-        assertEquals(40, share.next(1040, 500));
-        assertEquals(50, share.next(1040, 20));
-        assertEquals(50, share.next(1040, 0));
+        assertEquals(0, share.update(1000, 500));
+        assertEquals(40, share.update(1040, 500));
+        assertEquals(50, share.update(1040, 20));
+        assertEquals(50, share.update(1040, 0));
     }
 
     @Test
     void isHalfOfTheBudgetAtMost() {
         IdleShare share = new IdleShare(1000);
-        assertEquals(500, share.next(9000, 9000));
+        assertEquals(500, share.update(9000, 9000));
     }
 
     @Test
     void shrinksSlowlyWhenThereIsRoom() {
         IdleShare share = new IdleShare(1000);
-        share.next(1200, 1000);
-        assertEquals(200, share.next(980, 1000));
-        assertEquals(175, share.next(900, 1000));
-        assertEquals(170, share.next(900, 40));
-        assertEquals(170, share.next(900, 0));
+        share.update(1200, 1000);
+        assertEquals(200, share.update(980, 1000));
+        assertEquals(175, share.update(900, 1000));
+        assertEquals(170, share.update(900, 40));
+        assertEquals(170, share.update(900, 0));
         for (int i = 0; i < 100; i++) {
-            share.next(0, 1000);
+            share.update(0, 1000);
         }
-        assertEquals(0, share.next(0, 1000));
+        assertEquals(0, share.update(0, 1000));
     }
 
     /** Bodies with the lengths of web objects, most of them small, are stored and evicted in a small tier. */

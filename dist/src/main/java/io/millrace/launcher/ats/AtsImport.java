@@ -168,7 +168,7 @@ public final class AtsImport {
      * also applies remap rules to CONNECT.
      */
     private static void explainConnectPorts(ImportState state, boolean forward, boolean hasRules) {
-        Records.Rec ports = state.records().take("http.connect_ports");
+        Records.Rec ports = state.records().getAndMarkProcessed("http.connect_ports");
         if (ports == null || ports.value() == null) {
             return;
         }

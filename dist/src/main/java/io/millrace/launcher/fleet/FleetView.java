@@ -94,7 +94,7 @@ final class FleetView implements FleetSource {
         if (place == null) {
             return unplaced(settings);
         }
-        NodeTable.Spread spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
+        NodeTable.PurgeProgress spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
         String note = "";
         if (!state.isConnected()) {
             note = "the nodes are those of the time before the connection was lost: " + problem(state, settings);
@@ -127,7 +127,7 @@ final class FleetView implements FleetSource {
             // The outbox is empty, so the purge is published, and the other nodes may have applied it.
             return new Spread(false, 0, note, List.of(), Map.of(), Map.of());
         }
-        NodeTable.Spread others = state.nodes.unpublished(settings.node(), state.nowMillis());
+        NodeTable.PurgeProgress others = state.nodes.unpublished(settings.node(), state.nowMillis());
         boolean isKnown = !others.missing().isEmpty() || !others.away().isEmpty();
         if (!isKnown && !state.isConnected()) {
             note += "; the other nodes are unknown, because none was heard since the start of this node";

@@ -38,7 +38,7 @@ final class NodeTable {
      * @param missing live nodes that have not applied the purge, each with the reason
      * @param away nodes that were heard from earlier, each with the time since then in seconds
      */
-    record Spread(List<String> applied, Map<String, String> missing, Map<String, Long> away) {
+    record PurgeProgress(List<String> applied, Map<String, String> missing, Map<String, Long> away) {
         /** Returns true if every live node has applied the purge, and there is a live node. */
         boolean isComplete() {
             return missing.isEmpty() && !applied.isEmpty();
@@ -103,7 +103,7 @@ final class NodeTable {
      *
      * @param self name of this node
      */
-    Spread unpublished(String self, long nowMillis) {
+    PurgeProgress unpublished(String self, long nowMillis) {
         Map<String, String> missing = new TreeMap<>();
         Map<String, Long> away = new TreeMap<>();
         for (Heard heard : all()) {
@@ -117,7 +117,7 @@ final class NodeTable {
                 away.put(report.node(), Math.max(0, nowMillis - heard.atMillis()) / 1000);
             }
         }
-        return new Spread(List.of(), missing, away);
+        return new PurgeProgress(List.of(), missing, away);
     }
 
     /**
@@ -126,7 +126,7 @@ final class NodeTable {
      * @param created time of creation of the stream with the message
      * @param sequence number of the message
      */
-    Spread spread(String created, long sequence, long nowMillis) {
+    PurgeProgress spread(String created, long sequence, long nowMillis) {
         List<String> applied = new ArrayList<>();
         Map<String, String> missing = new TreeMap<>();
         Map<String, Long> away = new TreeMap<>();
@@ -147,6 +147,6 @@ final class NodeTable {
                 applied.add(report.node());
             }
         }
-        return new Spread(applied, missing, away);
+        return new PurgeProgress(applied, missing, away);
     }
 }

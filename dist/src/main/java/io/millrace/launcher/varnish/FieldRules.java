@@ -127,7 +127,7 @@ final class FieldRules {
             rule.put("when", when.text());
         }
         if (when.partial()) {
-            each.notMapped(RuleCondition.PARTIAL);
+            each.notMapped(RuleCondition.ALSO_BEFORE_RETURN);
         }
         return rule;
     }

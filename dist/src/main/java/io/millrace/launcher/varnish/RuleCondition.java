@@ -47,7 +47,7 @@ final class RuleCondition {
     }
 
     /** Note for a rule that also applies to requests for which an earlier return ends the subroutine. */
-    static final String PARTIAL =
+    static final String ALSO_BEFORE_RETURN =
             "the rule also applies to requests for which an earlier return ends the subroutine; exclude these requests"
                     + " by the key 'when'";
 

@@ -55,7 +55,7 @@ public final class ForwardAccess {
     }
 
     /** Returns true if requests of the client may be forwarded; false for an unknown client. */
-    public boolean isClient(@Nullable IpAddress client) {
+    public boolean mayForward(@Nullable IpAddress client) {
         return enabled && clients.contains(client);
     }
 

@@ -138,7 +138,7 @@ public final class Guards {
      *
      * @param rule index of the rule
      */
-    public boolean isAny(int rule) {
+    public boolean needsProof(int rule) {
         Authorization authorization = authorization(rule);
         return signed(rule) != null
                 || password(rule) != null

@@ -56,7 +56,7 @@ public final class EsiRule {
         int known = stored.documentMarks();
         if (known < 0) {
             // This check shows for most responses, without parsing their fields, that they have no mark.
-            boolean mayHave = stored.isText() || SurrogateControl.CONTROL.isLineOf(stored.wireBytes());
+            boolean mayHave = stored.isText() || SurrogateControl.CONTROL.hasLineIn(stored.wireBytes());
             known = mayHave ? DocumentProperties.of(stored.fields()) : 0;
             stored.noteDocumentMarks(known);
         }

@@ -205,7 +205,7 @@ final class BlockFetch implements OriginResponseHandler {
             return;
         }
         exchangeLoop.update(object, plan.keyUrl(), plan.lookupStamp(), plan.withFetchStamp(update, object.head()));
-        fill = new BlockFill(exchangeLoop.loop(), writer, from, claim.position(), until, this::onFlow);
+        fill = new BlockFill(exchangeLoop.loop(), writer, from, claim.position(), until, this::setReading);
         StoredHead answer = Validation.forRequestingClient(update, head.fields(), plan.cacheSettings());
         listener.onBlocksComing(answer.equals(update) ? null : answer);
     }
@@ -214,7 +214,7 @@ final class BlockFetch implements OriginResponseHandler {
         return Storability.of(plan.request(), head, nowMillis, plan.cacheSettings()) instanceof Storability.Storable;
     }
 
-    private void onFlow(boolean open) {
+    private void setReading(boolean open) {
         if (call == null) {
             return;
         }

@@ -343,7 +343,7 @@ final class Exchange
 
     /** Returns true if the rule's origin is a single host, not a group, and is marked down. */
     private boolean isOriginDown(Decision next) {
-        return next.mapped().origins() == null
+        return next.mapped().originGroup() == null
                 && exchangeLoop.settings().markdown().failThreshold() > 0
                 && exchangeLoop.hosts().isDown(OriginRequests.origin(next.mapped()));
     }

@@ -437,7 +437,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
     private boolean isProtected(RequestHead request, Mapped mapped) {
         Guards guards = settings().guards();
         return request.fields().contains(FieldName.AUTHORIZATION)
-                || (guards != null && guards.isAny(mapped.rule().index()));
+                || (guards != null && guards.needsProof(mapped.rule().index()));
     }
 
     /**

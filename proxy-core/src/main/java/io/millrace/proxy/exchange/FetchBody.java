@@ -36,7 +36,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     /** Callbacks to the fetch. */
     interface Fetch {
         /** Resumes reading from the origin if {@code open} is true; stops reading if it is false. */
-        void onFlow(boolean open);
+        void setReading(boolean open);
 
         /** Called when the stored first part is completely in the tee, so that the origin's content can follow. */
         void onPrefixEnd();
@@ -130,8 +130,8 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             blockWriter = writer;
             // The claim, a promise to fill these blocks, prevents other fetches of them.
             writer.claim(range.first(), range.bytes());
-            blocks =
-                    new BlockFill(exchangeLoop.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
+            blocks = new BlockFill(
+                    exchangeLoop.loop(), writer, range.first(), range.first(), range.end(), this::setReading);
         } else {
             ResponseTee body = new ResponseTee(
                     exchangeLoop.loop(),
@@ -276,12 +276,12 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     }
 
     @Override
-    public void onFlow(boolean open) {
+    public void setReading(boolean open) {
         flowing = open;
         if (prefix != null) {
             prefix.flow(open);
         } else {
-            fetch.onFlow(open);
+            fetch.setReading(open);
         }
     }
 

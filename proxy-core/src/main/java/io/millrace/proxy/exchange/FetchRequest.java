@@ -219,15 +219,15 @@ final class FetchRequest {
     }
 
     /** Records that no exchange waits for the response head any more. */
-    void givenUp() {
+    void cancelled() {
         if (call != null) {
-            timer.givenUp();
+            timer.cancelled();
         }
     }
 
     /** Records the arrival of the response head, and that the origin has answered if it is a single host. */
     void headArrived(ResponseHead head) {
-        if (plan.mapped().origins() == null) {
+        if (plan.mapped().originGroup() == null) {
             exchangeLoop
                     .hosts()
                     .answered(
@@ -249,7 +249,7 @@ final class FetchRequest {
         if (failure.beforeHead() && failure.reason().isOriginFault()) {
             timer.answered(true);
         }
-        if (plan.mapped().origins() == null && HostDatabase.isCounted(failure.reason())) {
+        if (plan.mapped().originGroup() == null && HostDatabase.isCounted(failure.reason())) {
             exchangeLoop
                     .hosts()
                     .failed(

@@ -351,7 +351,7 @@ final class RequestDryRun {
         Mapped mapped = decision.mapped();
         String url = new String(decision.originUrlBytes(), StandardCharsets.ISO_8859_1);
         boolean inBackground = decision.isValidatingInBackground();
-        String name = mapped.origins();
+        String name = mapped.originGroup();
         if (name == null) {
             boolean isDown = exchangeLoop.hosts().isDown(OriginRequests.origin(mapped))
                     && exchangeLoop.settings().markdown().failThreshold() > 0;

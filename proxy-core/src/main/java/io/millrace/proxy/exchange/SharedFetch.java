@@ -160,7 +160,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private void leaveOnLoop(FetchFollower follower) {
         if (followers.remove(follower) && state == State.WAITING) {
-            request.givenUp();
+            request.cancelled();
             end();
             request.cancel();
         }
@@ -553,7 +553,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     // Callbacks of the fetched body
 
     @Override
-    public void onFlow(boolean open) {
+    public void setReading(boolean open) {
         if (!deferredEvents.isHolding()) {
             request.flow(open);
         }

@@ -98,7 +98,7 @@ final class SinkTarget implements LogTarget {
     }
 
     @Override
-    public int lost() {
+    public int lostLines() {
         return lost;
     }
 

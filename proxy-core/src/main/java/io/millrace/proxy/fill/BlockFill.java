@@ -15,7 +15,7 @@ public final class BlockFill {
     @FunctionalInterface
     public interface Feed {
         /** Resumes reading from the origin if {@code open} is true; pauses it otherwise. */
-        void onFlow(boolean open);
+        void setReading(boolean open);
     }
 
     private final EventExecutor loop;
@@ -61,14 +61,14 @@ public final class BlockFill {
         writer.write(at + beforeFirst, content.skipBytes(beforeFirst));
         if (!waiting && !writer.isWritable()) {
             waiting = true;
-            feed.onFlow(false);
+            feed.setReading(false);
             writer.onWritable(loop, this::onWritable);
         }
     }
 
     private void onWritable() {
         waiting = false;
-        feed.onFlow(true);
+        feed.setReading(true);
     }
 
     /** The position after the last received byte. */

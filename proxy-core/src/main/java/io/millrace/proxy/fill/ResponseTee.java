@@ -65,7 +65,7 @@ public final class ResponseTee {
     /** Callbacks to the fetch that feeds the tee. */
     public interface Feed {
         /** Resumes reading from the origin if {@code open} is true; pauses it otherwise. */
-        void onFlow(boolean open);
+        void setReading(boolean open);
 
         /** Called when the last reader has left. */
         void onNoReaders();
@@ -453,7 +453,7 @@ public final class ResponseTee {
         boolean shouldRead = window.length() <= bytesMax && (!storing || writableWriter());
         if (shouldRead != open && !ended) {
             open = shouldRead;
-            feed.onFlow(shouldRead);
+            feed.setReading(shouldRead);
         }
     }
 

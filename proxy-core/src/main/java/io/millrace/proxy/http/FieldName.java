@@ -108,7 +108,7 @@ public final class FieldName {
      * Returns true if an HTTP/1.1 head has a line with this name. The head consists of the status line and field lines,
      * each with its CRLF.
      */
-    public boolean isLineOf(byte[] head) {
+    public boolean hasLineIn(byte[] head) {
         int last = head.length - spelling.length - 1;
         for (int at = 0; at <= last; at++) {
             if (at > 0

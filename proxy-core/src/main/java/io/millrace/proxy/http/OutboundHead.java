@@ -113,7 +113,7 @@ public final class OutboundHead {
 
     /** Returns true if the received or stored fields include a field with this name. */
     public boolean has(FieldName name) {
-        return wire == null ? fields.contains(name) : name.isLineOf(wire);
+        return wire == null ? fields.contains(name) : name.hasLineIn(wire);
     }
 
     /**

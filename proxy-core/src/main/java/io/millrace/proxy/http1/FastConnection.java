@@ -211,10 +211,10 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     }
 
     @Override
-    public void onDrain(boolean idleToo) {
+    public void onDrain(boolean closesIdle) {
         lastRequest = true;
         // A connection with waiting answers is closed after these answers are sent.
-        if (idleToo && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
+        if (closesIdle && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }
     }

@@ -364,7 +364,7 @@ public final class FastLane implements PlainReceiver {
             }
             PlainSocket socket = from.connection().isIdle() ? PlainSocket.of(channel, parts.loop()) : null;
             if (!deregistered.isSuccess() || socket == null) {
-                parts.loop().register(channel).addListener(registered -> from.stay());
+                parts.loop().register(channel).addListener(registered -> from.continueInChannel());
                 return;
             }
             FastConnection to = from.demoted(socket);

@@ -494,13 +494,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     @Override
-    public void onDrain(boolean idleToo) {
+    public void onDrain(boolean closesIdle) {
         lastRequest = true;
         if (stream != null) {
-            if (idleToo || !stream.isHeadWritten()) {
+            if (closesIdle || !stream.isHeadWritten()) {
                 stream.closeAfter();
             }
-        } else if (idleToo && deadline.isFor(Waiting.KEEP_ALIVE)) {
+        } else if (closesIdle && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }
     }

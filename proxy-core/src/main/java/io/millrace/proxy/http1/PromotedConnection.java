@@ -156,7 +156,7 @@ final class PromotedConnection {
     }
 
     /** Continues in the channel after an abandoned move. */
-    void stay() {
+    void continueInChannel() {
         leaving = false;
         connection.requestQueue().updateAutoRead();
         // Sends the unsent bytes of a partial write, because the channel lost its EPOLLOUT interest when it was

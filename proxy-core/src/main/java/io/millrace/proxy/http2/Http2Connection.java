@@ -459,8 +459,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     }
 
     @Override
-    public void onDrain(boolean idleToo) {
-        if (idleToo) {
+    public void onDrain(boolean closesIdle) {
+        if (closesIdle) {
             endShutdown();
         } else {
             beginShutdown();

@@ -51,14 +51,14 @@ public final class ConnectionSet {
             }
 
             @Override
-            public void left(ClientConnection connection) {}
+            public void onClosed(ClientConnection connection) {}
         };
 
         /** Counts a new connection. Returns false, without counting it, if the client has reached its limit. */
         boolean admit(ClientConnection connection);
 
         /** Called when an admitted connection was closed. */
-        void left(ClientConnection connection);
+        void onClosed(ClientConnection connection);
     }
 
     /** A connection in the set. */
@@ -70,9 +70,9 @@ public final class ConnectionSet {
          * Ends the connection after the response to the current or next request. Called with false first, and with true
          * at the end of the grace period.
          *
-         * @param idleToo whether a connection without a request is closed immediately
+         * @param closesIdle whether a connection without a request is closed immediately
          */
-        void onDrain(boolean idleToo);
+        void onDrain(boolean closesIdle);
 
         /** Closes the connection immediately. */
         void onClose();
@@ -246,7 +246,7 @@ public final class ConnectionSet {
         size = members.size();
         ClientConnection client = member.client();
         if (client != null) {
-            clients.left(client);
+            clients.onClosed(client);
         }
         if (draining && members.isEmpty()) {
             // Deferred, because a connection that changes its protocol is removed as one member and added again as
@@ -275,18 +275,18 @@ public final class ConnectionSet {
      * Ends every connection after its current request. Ends idle connections after {@value #IDLE_GRACE_MILLIS}
      * ms. Runs {@code whenEmpty} once on this loop, when no connection is left.
      *
-     * @param whenLast runs at most once on this loop, when the open connections accept no further request. A connection
-     *     on which no request has arrived yet may still accept its first request. Not run if {@code whenEmpty} was run
-     *     before
+     * @param onNoFurtherRequest runs at most once on this loop, when the open connections accept no further request.
+     *     A connection on which no request has arrived yet may still accept its first request. Not run if
+     *     {@code whenEmpty} was run before
      */
-    public void drain(Runnable whenLast, Runnable whenEmpty) {
+    public void drain(Runnable onNoFurtherRequest, Runnable whenEmpty) {
         draining = true;
         allDraining = true;
         onEmpty = whenEmpty;
         drainAll(false);
         notifyIfEmpty();
         if (!members.isEmpty()) {
-            loop.schedule(() -> endIdle(whenLast), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
+            loop.schedule(() -> endIdle(onNoFurtherRequest), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -296,19 +296,19 @@ public final class ConnectionSet {
      * started gets the requests of these clients step by step. Idle connections are closed {@value #IDLE_GRACE_MILLIS}
      * ms later.
      *
-     * @param whenLast runs once on this loop, when the open connections accept no further request. A connection on
-     *     which no request has arrived yet may still accept its first request
+     * @param onNoFurtherRequest runs once on this loop, when the open connections accept no further request. A
+     *     connection on which no request has arrived yet may still accept its first request
      */
-    public void drainGradually(Runnable whenLast, Runnable whenEmpty) {
+    public void drainGradually(Runnable onNoFurtherRequest, Runnable whenEmpty) {
         draining = true;
         onEmpty = whenEmpty;
         if (members.isEmpty()) {
             allDraining = true;
             closesIdle = true;
-            whenLast.run();
+            onNoFurtherRequest.run();
             notifyIfEmpty();
         } else {
-            drainStep(members.size(), loop.ticker().nanoTime(), whenLast);
+            drainStep(members.size(), loop.ticker().nanoTime(), onNoFurtherRequest);
         }
     }
 
@@ -317,15 +317,16 @@ public final class ConnectionSet {
      *
      * @param atStart number of connections at the start of the drain
      */
-    private void drainStep(int atStart, long startNanos, Runnable whenLast) {
+    private void drainStep(int atStart, long startNanos, Runnable onNoFurtherRequest) {
         long millis = TimeUnit.NANOSECONDS.toMillis(loop.ticker().nanoTime() - startNanos);
         if (millis >= GRADUAL_MILLIS) {
             allDraining = true;
             drainAll(false);
-            loop.schedule(() -> endIdle(whenLast), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
+            loop.schedule(() -> endIdle(onNoFurtherRequest), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
             return;
         }
-        loop.schedule(() -> drainStep(atStart, startNanos, whenLast), DRAIN_STEP_MILLIS, TimeUnit.MILLISECONDS);
+        loop.schedule(
+                () -> drainStep(atStart, startNanos, onNoFurtherRequest), DRAIN_STEP_MILLIS, TimeUnit.MILLISECONDS);
         int kept = atStart - (int) (atStart * millis * millis / (GRADUAL_MILLIS * GRADUAL_MILLIS));
         for (int i = members.size() - 1; i >= kept; i--) {
             // A connection that ends may remove itself.
@@ -335,9 +336,9 @@ public final class ConnectionSet {
         }
     }
 
-    private void endIdle(Runnable whenLast) {
+    private void endIdle(Runnable onNoFurtherRequest) {
         drainAll(true);
-        whenLast.run();
+        onNoFurtherRequest.run();
     }
 
     private void drainAll(boolean idleToo) {

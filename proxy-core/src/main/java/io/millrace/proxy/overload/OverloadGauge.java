@@ -92,7 +92,7 @@ public final class OverloadGauge {
      * Records a request that was cancelled before its response. The request counts only if it took longer than
      * the latency limit.
      */
-    public void givenUp(long nanos) {
+    public void cancelled(long nanos) {
         long limit = config.latencyNanos();
         if (limit > 0 && nanos > limit) {
             answered(nanos, false);

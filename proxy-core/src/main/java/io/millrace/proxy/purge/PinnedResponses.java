@@ -28,7 +28,7 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
     }
 
     @Override
-    public boolean isHeld(byte[] key, StoredHead head) {
+    public boolean staysPinned(byte[] key, StoredHead head) {
         if (head.isVaryMarker()) {
             return true;
         }

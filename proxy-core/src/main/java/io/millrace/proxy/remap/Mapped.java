@@ -62,8 +62,8 @@ public record Mapped(RemapRule rule) implements RemapResult {
     }
 
     /** The name of the origin group for connections; null for the host of the rule. */
-    public @Nullable String origins() {
-        return rule.origins();
+    public @Nullable String originGroup() {
+        return rule.originGroup();
     }
 
     /** Returns the Host field for the origin; see {@link RemapRule#hostField}. */

@@ -148,7 +148,7 @@ public final class RemapRule {
 
     /** The name of the origin group for connections; null for the host of the rule. */
     @Nullable
-    String origins() {
+    String originGroup() {
         return branch == null ? config.origins() : branch.origins();
     }
 

@@ -46,7 +46,7 @@ final class CountedConnections implements ConnectionSet.Clients {
     }
 
     @Override
-    public void left(ClientConnection connection) {
+    public void onClosed(ClientConnection connection) {
         IpAddress client = connection.countedAs();
         if (client != null) {
             connection.countedAs(null);

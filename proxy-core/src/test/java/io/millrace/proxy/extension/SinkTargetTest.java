@@ -81,7 +81,7 @@ class SinkTargetTest {
         LogTarget target = extensions.sink("interrupted", 1);
         target.close();
         assertFalse(Thread.currentThread().isInterrupted());
-        assertEquals(0, target.lost());
+        assertEquals(0, target.lostLines());
         extensions.close();
     }
 }

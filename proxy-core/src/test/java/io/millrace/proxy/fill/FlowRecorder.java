@@ -7,7 +7,7 @@ final class FlowRecorder implements ResponseTee.Feed {
     int timesTooLarge;
 
     @Override
-    public void onFlow(boolean now) {
+    public void setReading(boolean now) {
         open = now;
     }
 

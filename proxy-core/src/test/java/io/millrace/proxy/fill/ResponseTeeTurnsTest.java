@@ -214,7 +214,7 @@ class ResponseTeeTurnsTest {
         ResponseTee[] itself = new ResponseTee[1];
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, new ResponseTee.Feed() {
             @Override
-            public void onFlow(boolean open) {
+            public void setReading(boolean open) {
                 flowing[0] = open;
                 send(itself[0], body, position, flowing);
             }

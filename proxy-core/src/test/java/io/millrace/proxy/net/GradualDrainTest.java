@@ -137,7 +137,7 @@ class GradualDrainTest {
         assertEquals(List.of(1, 1), List.of(last, empty));
     }
 
-    /** {@code whenEmpty} may come first; {@code whenLast} follows at the end of the grace period. */
+    /** {@code whenEmpty} may come first; {@code onNoFurtherRequest} follows at the end of the grace period. */
     @Test
     void bothAreCalledIfAllClientsLeaveEarly() {
         begin(3);

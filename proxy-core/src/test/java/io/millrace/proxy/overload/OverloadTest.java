@@ -124,7 +124,7 @@ class OverloadTest {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
         for (int second = 0; second < 2; second++) {
             for (int i = 0; i < 3; i++) {
-                gauge.givenUp(TimeUnit.MILLISECONDS.toNanos(90));
+                gauge.cancelled(TimeUnit.MILLISECONDS.toNanos(90));
                 gauge.answered(TimeUnit.MILLISECONDS.toNanos(1), false);
             }
             second(0);
@@ -132,7 +132,7 @@ class OverloadTest {
         assertFalse(gauge.isInOverload());
         for (int second = 0; second < 2; second++) {
             for (int i = 0; i < 3; i++) {
-                gauge.givenUp(TimeUnit.MILLISECONDS.toNanos(101));
+                gauge.cancelled(TimeUnit.MILLISECONDS.toNanos(101));
             }
             second(0);
         }

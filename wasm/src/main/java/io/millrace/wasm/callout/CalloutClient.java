@@ -99,7 +99,7 @@ public final class CalloutClient implements AutoCloseable {
         long bytes = request.bodyPublisher()
                 .map(HttpRequest.BodyPublisher::contentLength)
                 .orElse(0L);
-        if (!slot.take(bytes)) {
+        if (!slot.reserve(bytes)) {
             slot.release();
             refused(OpenLimits.BYTES_REASON);
             return null;

@@ -45,7 +45,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
                 fail("the response has more bytes than the limit of " + bytesMax);
                 return;
             }
-            if (!slot.take(piece.remaining())) {
+            if (!slot.reserve(piece.remaining())) {
                 fail(OpenLimits.BYTES_REASON);
                 return;
             }

@@ -25,7 +25,7 @@ final class OpenLimits {
         private Slot() {}
 
         /** Adds bytes of the request or the response. Returns false at the limit, and after {@link #release}. */
-        boolean take(long added) {
+        boolean reserve(long added) {
             lock.lock();
             try {
                 if (isReleased || added > CalloutSettings.BYTES_MAX - bytes) {

@@ -180,12 +180,12 @@ class CalloutClientTest {
         OpenLimits.Slot next = limits.open();
         assertNotNull(waiting);
         assertNotNull(next);
-        assertTrue(waiting.take((int) CalloutSettings.BYTES_MAX - 1));
+        assertTrue(waiting.reserve((int) CalloutSettings.BYTES_MAX - 1));
         LimitedBody refused = new LimitedBody(10, next);
         refused.onNext(List.of(ByteBuffer.allocate(2)));
         assertTrue(refused.getBody().toCompletableFuture().isCompletedExceptionally());
         waiting.release();
-        assertFalse(waiting.take(1), "after the release");
+        assertFalse(waiting.reserve(1), "after the release");
         LimitedBody accepted = new LimitedBody(10, next);
         accepted.onNext(List.of(ByteBuffer.allocate(2)));
         accepted.onComplete();

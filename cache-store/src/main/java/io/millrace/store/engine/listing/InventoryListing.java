@@ -77,13 +77,13 @@ final class InventoryListing<H> {
     private boolean show(ListScan.Scanned scanned) {
         whole &= scanned.isWhole();
         for (ListScan.Found found : scanned.found()) {
-            if (!visitor.object(found.object())) {
+            if (!visitor.visit(found.object())) {
                 answer(found.after());
                 return false;
             }
         }
         cursor = scanned.next();
-        if (visitor.goesOn()) {
+        if (visitor.continues()) {
             return true;
         }
         answer(cursor);

@@ -197,7 +197,7 @@ final class ListScan {
         int position = 0;
         int number = 1;
         for (int length = InventoryEntry.length(in, 0); length > 0; length = InventoryEntry.length(in, position)) {
-            if (number > at.entry() && visitor.wants(InventoryEntry.key(in, position))) {
+            if (number > at.entry() && visitor.mayMatch(InventoryEntry.key(in, position))) {
                 long location =
                         volume.find(InventoryEntry.hashHigh(in, position), InventoryEntry.hashLow(in, position));
                 InventoryEntry entry = VolumeInventory.isAt(location, InventoryEntry.offset(in, position), list.tag())

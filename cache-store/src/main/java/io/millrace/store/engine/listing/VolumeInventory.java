@@ -342,7 +342,7 @@ final class VolumeInventory<H> {
         if (opened) {
             // This number of runs contains all entries that were added before this call.
             int runsLeft = RecentEntries.CHUNKS_MAX + 1;
-            for (RecentEntries.Run run = recent.take(); run != null; run = runsLeft > 0 ? recent.take() : null) {
+            for (RecentEntries.Run run = recent.nextRun(); run != null; run = runsLeft > 0 ? recent.nextRun() : null) {
                 taken += run.count();
                 write(run);
                 runsLeft--;

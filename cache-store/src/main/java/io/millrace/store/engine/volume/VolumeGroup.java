@@ -543,7 +543,7 @@ public final class VolumeGroup {
      * Returns true if the volume is not a member any more. Changes that the volume does not accept are then recorded
      * until it returns.
      */
-    public boolean isOut(Volume volume) {
+    public boolean hasLeft(Volume volume) {
         for (Slot slot : slots) {
             if (slot.volume() == volume) {
                 return false;

@@ -54,7 +54,7 @@ public final class VolumePolicies {
         }
 
         @Override
-        public boolean isHeld(byte[] key, ByteBuf head) {
+        public boolean staysPinned(byte[] key, ByteBuf head) {
             return check.test(key, head);
         }
     }

@@ -124,7 +124,7 @@ public final class ImportState {
      * @param usual the name if the record is not set; its file need not exist
      */
     public String fileNameOf(String record, String usual) {
-        Records.Rec rec = records.take(record);
+        Records.Rec rec = records.getAndMarkProcessed(record);
         if (rec == null || rec.value() == null) {
             return usual;
         }

@@ -110,7 +110,7 @@ public final class ForwardedParents {
             guards.forEach(entry -> disableForwarding(state, entry));
         }
         Rec socks = state.records().isOn("socks.socks_needed", false)
-                ? state.records().take("socks.socks_needed")
+                ? state.records().getAndMarkProcessed("socks.socks_needed")
                 : null;
         if (socks != null) {
             socks.entry().notMapped("Millrace does not connect to origins through SOCKS");
@@ -125,7 +125,7 @@ public final class ForwardedParents {
         state.draft().root().put("forward_proxy.enabled", "false").from(entry);
         String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";
         entry.notMapped(why);
-        Rec required = state.records().take("url_remap.remap_required");
+        Rec required = state.records().getAndMarkProcessed("url_remap.remap_required");
         if (required != null) {
             required.entry().notMapped(why + "; see " + entry.place());
         }

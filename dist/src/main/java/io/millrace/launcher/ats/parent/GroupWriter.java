@@ -178,7 +178,7 @@ public final class GroupWriter {
     }
 
     private void writeNumber(DraftNode group, String key, String record, long value, String unit) {
-        Rec rec = state.records().take(record);
+        Rec rec = state.records().getAndMarkProcessed(record);
         DraftNode node = group.put(key, value + unit);
         if (rec != null && rec.value() != null) {
             node.from(rec.entry());
@@ -188,7 +188,7 @@ public final class GroupWriter {
     }
 
     private long numberOf(String record, String defaultValue) {
-        Rec rec = state.records().take(record);
+        Rec rec = state.records().getAndMarkProcessed(record);
         try {
             return Quantity.integer(state.records().value(record, defaultValue));
         } catch (Quantity.BadValueException e) {

@@ -87,7 +87,7 @@ public final class ParentImport {
             readLines(file, unassigned);
         }
         // This record sets the parents of all requests that no line matches.
-        Rec defaultParents = state.records().take("http.parent_proxies");
+        Rec defaultParents = state.records().getAndMarkProcessed("http.parent_proxies");
         if (defaultParents != null && defaultParents.value() != null) {
             readLine(defaultParents.entry(), Map.of("dest_domain", ".", "parent", defaultParents.value()), unassigned);
         } else if (defaultParents != null) {
@@ -99,7 +99,7 @@ public final class ParentImport {
     }
 
     private void reportConnectTimeout() {
-        Rec timeout = state.records().take("http.parent_proxy.connect_attempts_timeout");
+        Rec timeout = state.records().getAndMarkProcessed("http.parent_proxy.connect_attempts_timeout");
         if (timeout == null) {
             return;
         }
@@ -120,7 +120,7 @@ public final class ParentImport {
     }
 
     private void reportUncacheableBypass() {
-        Rec bypass = state.records().take("http.uncacheable_requests_bypass_parent");
+        Rec bypass = state.records().getAndMarkProcessed("http.uncacheable_requests_bypass_parent");
         if (bypass == null) {
             return;
         }

@@ -279,8 +279,8 @@ public final class IpAllowImport {
      * private addresses are written, so that the import never configures an open proxy.
      */
     private void writeForward() {
-        Rec required = state.records().take("url_remap.remap_required");
-        Rec ports = state.records().take("http.connect_ports");
+        Rec required = state.records().getAndMarkProcessed("url_remap.remap_required");
+        Rec ports = state.records().getAndMarkProcessed("http.connect_ports");
         boolean forward = isForward();
         if (required == null || !forward) {
             if (required != null) {

@@ -16,7 +16,7 @@ public final class PushFilter {
 
     /** Writes a filter that denies PUSH before all other filters. Does nothing if Traffic Server accepts PUSH. */
     public static void write(ImportState state, RemapFilters filterNames) {
-        Rec rec = state.records().take(RECORD);
+        Rec rec = state.records().getAndMarkProcessed(RECORD);
         if (rec != null && state.records().isOn(RECORD, false)) {
             rec.entry().notMapped("nothing is stored by PUSH; it is sent to origins like other methods");
             return;

@@ -86,7 +86,7 @@ final class RemapFilters {
         for (int i = 2; i < words.words().size(); i++) {
             if (!words.at(i).startsWith("@")) {
                 words.entry().note("'" + words.at(i) + "' is ignored, as in Traffic Server");
-            } else if (!take(filter, file, words, i)) {
+            } else if (!addTerm(filter, file, words, i)) {
                 file.problem(
                         words.entry().line(),
                         words.columns().get(i),
@@ -161,17 +161,17 @@ final class RemapFilters {
     }
 
     /** Adds a filter term of a line. Returns false if the word is not a filter term. */
-    boolean take(SourceFile file, Words words, int index) {
-        return take(inline, file, words, index);
+    boolean addTerm(SourceFile file, Words words, int index) {
+        return addTerm(inline, file, words, index);
     }
 
-    private boolean take(RemapFilter filter, SourceFile file, Words words, int index) {
+    private boolean addTerm(RemapFilter filter, SourceFile file, Words words, int index) {
         String word = words.at(index);
         int equals = word.indexOf('=');
         String name = (equals < 0 ? word : word.substring(0, equals)).toLowerCase(Locale.ROOT);
         String problem = null;
         try {
-            if (!take(filter, words.entry(), name.substring(1), equals < 0 ? "" : word.substring(equals + 1))) {
+            if (!addTerm(filter, words.entry(), name.substring(1), equals < 0 ? "" : word.substring(equals + 1))) {
                 return false;
             }
         } catch (IllegalArgumentException e) {
@@ -189,7 +189,7 @@ final class RemapFilters {
      * @return false if filters have no such term
      * @throws IllegalArgumentException if Traffic Server would refuse the value
      */
-    boolean take(RemapFilter filter, Entry line, String name, String value) {
+    boolean addTerm(RemapFilter filter, Entry line, String name, String value) {
         switch (name) {
             case "action" -> takeAction(filter, line, value);
             case "src_ip" -> filter.addSource(value);

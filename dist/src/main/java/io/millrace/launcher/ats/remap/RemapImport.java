@@ -115,7 +115,7 @@ public final class RemapImport {
             rules.setReferers(rule, more.get(0), more.subList(1, more.size()));
         }
         for (int i = 0; i < words.words().size(); i++) {
-            if (words.at(i).startsWith("@") && !filters.take(file, words, i)) {
+            if (words.at(i).startsWith("@") && !filters.addTerm(file, words, i)) {
                 rules.arguments().importArgument(words.at(i).substring(1), rule);
             }
         }

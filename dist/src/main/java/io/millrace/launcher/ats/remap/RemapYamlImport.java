@@ -179,7 +179,7 @@ public final class RemapYamlImport {
             if (value.isEmpty()) {
                 throw new IllegalArgumentException(name + " is empty");
             }
-            filters.take(filter, entry, name, value);
+            filters.addTerm(filter, entry, name, value);
         } catch (IllegalArgumentException e) {
             state.problem(entry, String.valueOf(e.getMessage()));
         }

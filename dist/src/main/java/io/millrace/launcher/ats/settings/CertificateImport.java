@@ -141,8 +141,8 @@ public final class CertificateImport {
     }
 
     private void readRecords() {
-        Rec certificate = state.records().take("ssl.server.cert.filename");
-        Rec key = state.records().take("ssl.server.private_key.filename");
+        Rec certificate = state.records().getAndMarkProcessed("ssl.server.cert.filename");
+        Rec key = state.records().getAndMarkProcessed("ssl.server.private_key.filename");
         if (certificate != null && certificate.value() != null) {
             add(certificate.entry(), certificate.value(), key == null ? "" : key.text(), true, List.of());
             if (key != null) {
@@ -226,7 +226,7 @@ public final class CertificateImport {
 
     /** Returns the path of a file. Without the record, the file is in the configuration directory. */
     private String path(String record, String name) {
-        Rec directoryRecord = state.records().take(record);
+        Rec directoryRecord = state.records().getAndMarkProcessed(record);
         if (directoryRecord != null) {
             directoryRecord.entry().note("the importer uses the record for the files of certificates");
         }

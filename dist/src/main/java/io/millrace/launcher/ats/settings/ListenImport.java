@@ -57,16 +57,16 @@ public final class ListenImport {
 
     /** Imports the records about ports. */
     public void read() {
-        Rec ports = state.records().take("http.server_ports");
+        Rec ports = state.records().getAndMarkProcessed("http.server_ports");
         List<Rec> old = new ArrayList<>();
         for (String name :
                 List.of("http.server_port", "http.server_port_attr", "http.server_other_ports", "ssl.server_port")) {
-            Rec rec = state.records().take(name);
+            Rec rec = state.records().getAndMarkProcessed(name);
             if (rec != null) {
                 old.add(rec);
             }
         }
-        Rec ip = state.records().take("proxy.local.incoming_ip_to_bind");
+        Rec ip = state.records().getAndMarkProcessed("proxy.local.incoming_ip_to_bind");
         if (ports != null && ports.value() != null) {
             old.forEach(rec -> rec.entry().note("the record is not used: http.server_ports takes precedence"));
             readPorts(ports, ip);
@@ -75,7 +75,7 @@ public final class ListenImport {
         } else if (ip != null) {
             writeListener(portOf(8080, address(ip, false)), ip.entry());
         }
-        Rec secure = state.records().take("ssl.enabled");
+        Rec secure = state.records().getAndMarkProcessed("ssl.enabled");
         if (secure != null) {
             secure.entry().note("the record is imported as tls of an address in listen");
         }

@@ -322,14 +322,14 @@ public final class LogImport {
         boolean common = !hasList
                 && state.records().isOn("log.common_log_enabled", false)
                 && !state.records().isOn("log.squid_log_enabled", true);
-        Rec rec = common && chosen == null ? state.records().take("log.common_log_enabled") : null;
+        Rec rec = common && chosen == null ? state.records().getAndMarkProcessed("log.common_log_enabled") : null;
         if (rec != null) {
             state.draft().set("log.access.format", "common", rec.entry());
         }
     }
 
     private void importEnabled() {
-        Rec rec = state.records().take("log.logging_enabled");
+        Rec rec = state.records().getAndMarkProcessed("log.logging_enabled");
         if (rec != null && rec.value() != null) {
             boolean requests = !OFF.contains(rec.value().strip());
             state.draft().set("log.access.enabled", Boolean.toString(requests), rec.entry());
@@ -339,7 +339,7 @@ public final class LogImport {
     }
 
     private void setFile() {
-        Rec directory = state.records().take("log.logfile_dir");
+        Rec directory = state.records().getAndMarkProcessed("log.logfile_dir");
         LogObject log = chosen;
         if (directory == null || directory.value() == null) {
             if (directory != null) {
@@ -363,9 +363,9 @@ public final class LogImport {
     }
 
     private void writeRotation() {
-        Rec mode = state.records().take("log.rolling_enabled");
-        Rec interval = state.records().take("log.rolling_interval_sec");
-        Rec size = state.records().take("log.rolling_size_mb");
+        Rec mode = state.records().getAndMarkProcessed("log.rolling_enabled");
+        Rec interval = state.records().getAndMarkProcessed("log.rolling_interval_sec");
+        Rec size = state.records().getAndMarkProcessed("log.rolling_size_mb");
         try {
             LogObject log = chosen;
             Map<String, String> logRolling = log == null ? Map.of() : log.rolling();

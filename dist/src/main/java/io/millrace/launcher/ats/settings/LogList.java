@@ -37,12 +37,12 @@ final class LogList {
 
     LogList(ImportState state) {
         this.state = state;
-        directory = state.records().take("log.logfile_dir");
-        sampling = state.records().take("log.sampling_frequency");
-        minCount = state.records().take("log.rolling_min_count");
-        mode = state.records().take("log.rolling_enabled");
-        interval = state.records().take("log.rolling_interval_sec");
-        size = state.records().take("log.rolling_size_mb");
+        directory = state.records().getAndMarkProcessed("log.logfile_dir");
+        sampling = state.records().getAndMarkProcessed("log.sampling_frequency");
+        minCount = state.records().getAndMarkProcessed("log.rolling_min_count");
+        mode = state.records().getAndMarkProcessed("log.rolling_enabled");
+        interval = state.records().getAndMarkProcessed("log.rolling_interval_sec");
+        size = state.records().getAndMarkProcessed("log.rolling_size_mb");
     }
 
     /**

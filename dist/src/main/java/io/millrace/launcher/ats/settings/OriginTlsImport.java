@@ -43,7 +43,7 @@ public final class OriginTlsImport {
             importFile(KEY, "ssl.client.private_key.path", "origin.tls.key");
         }
         String sni = sniWord(state.records().value(SNI, ""));
-        Rec rec = sni == null ? null : state.records().take(SNI);
+        Rec rec = sni == null ? null : state.records().getAndMarkProcessed(SNI);
         if (sni != null && rec != null) {
             state.draft().set("origin.tls.sni", sni, rec.entry());
         }
@@ -63,7 +63,7 @@ public final class OriginTlsImport {
         if (!state.records().isSet(PROTOCOLS)) {
             return;
         }
-        Rec rec = state.records().take(PROTOCOLS);
+        Rec rec = state.records().getAndMarkProcessed(PROTOCOLS);
         if (rec != null) {
             boolean http2 = List.of(rec.text().split("[,\\s]+", -1)).contains("h2");
             state.draft().set("origin.http2", http2 ? "alpn" : "off", rec.entry());
@@ -78,7 +78,7 @@ public final class OriginTlsImport {
             return;
         }
         for (String name : List.of(POLICY, PROPERTIES)) {
-            Rec rec = state.records().take(name);
+            Rec rec = state.records().getAndMarkProcessed(name);
             if (rec != null && rec.value() != null) {
                 state.draft().set("origin.tls.verify", word, rec.entry());
             }
@@ -90,7 +90,7 @@ public final class OriginTlsImport {
             return;
         }
         String directory = state.records().value(pathRecord, "");
-        Rec rec = state.records().take(record);
+        Rec rec = state.records().getAndMarkProcessed(record);
         if (rec == null || rec.value() == null) {
             return;
         }
@@ -106,7 +106,7 @@ public final class OriginTlsImport {
     }
 
     private void addNote(String record, String text) {
-        Rec rec = state.records().take(record);
+        Rec rec = state.records().getAndMarkProcessed(record);
         if (rec != null) {
             rec.entry().note(text);
         }

@@ -217,7 +217,7 @@ public final class ServerTlsImport {
 
     /** Processes a record that has a value. Does not mark a record without a value as processed. */
     private void ifSet(String name, RecordReader reading) {
-        Rec rec = state.records().isSet(name) ? state.records().take(name) : null;
+        Rec rec = state.records().isSet(name) ? state.records().getAndMarkProcessed(name) : null;
         if (rec == null) {
             return;
         }

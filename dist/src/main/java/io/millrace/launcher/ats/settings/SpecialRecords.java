@@ -117,7 +117,7 @@ public final class SpecialRecords {
     }
 
     private void ifSet(String name, RecordReader reading) {
-        Rec rec = state.records().take(name);
+        Rec rec = state.records().getAndMarkProcessed(name);
         if (rec == null) {
             return;
         }
@@ -136,7 +136,7 @@ public final class SpecialRecords {
      * Imports the records of Via and Server. Until version 5, {@code verbose_via_str} set the detail of the Via codes.
      */
     private void importVia() {
-        Rec verbose = state.records().take("http.verbose_via_str");
+        Rec verbose = state.records().getAndMarkProcessed("http.verbose_via_str");
         long codes = 0;
         try {
             codes = verbose == null ? 0 : Math.min(2, Quantity.integer(verbose.text()));
@@ -174,12 +174,12 @@ public final class SpecialRecords {
     }
 
     private void importForwardedFields() {
-        Rec squid = state.records().take("http.insert_squid_x_forwarded_for");
-        Rec forwarded = state.records().take("http.insert_forwarded");
+        Rec squid = state.records().getAndMarkProcessed("http.insert_squid_x_forwarded_for");
+        Rec forwarded = state.records().getAndMarkProcessed("http.insert_forwarded");
         boolean addresses = state.records().isOn("http.insert_squid_x_forwarded_for", true);
         boolean standard =
                 !state.records().value("http.insert_forwarded", "none").equals("none");
-        Rec client = state.records().take("http.insert_client_ip");
+        Rec client = state.records().getAndMarkProcessed("http.insert_client_ip");
         List<String> fields = new ArrayList<>();
         if (addresses) {
             fields.add("x-forwarded-for");
@@ -230,8 +230,8 @@ public final class SpecialRecords {
      * total time.
      */
     private void importCollapsing() {
-        Rec retries = state.records().take("http.cache.max_open_read_retries");
-        Rec interval = state.records().take("http.cache.open_read_retry_time");
+        Rec retries = state.records().getAndMarkProcessed("http.cache.max_open_read_retries");
+        Rec interval = state.records().getAndMarkProcessed("http.cache.open_read_retry_time");
         try {
             long count = retries == null || retries.value() == null ? -1 : Quantity.integer(retries.value());
             long millis = interval == null || interval.value() == null ? 10 : Quantity.integer(interval.value());

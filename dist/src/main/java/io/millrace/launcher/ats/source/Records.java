@@ -41,7 +41,7 @@ public final class Records {
 
     /** Returns the record and marks it as processed; null if it was not set. */
     @Nullable
-    public Rec take(String name) {
+    public Rec getAndMarkProcessed(String name) {
         unprocessed.remove(name);
         return byName.get(name);
     }

@@ -142,7 +142,7 @@ public final class CacheListing implements ListSource {
         }
 
         @Override
-        public boolean wants(byte[] key) {
+        public boolean mayMatch(byte[] key) {
             if (prefix != null && !startsWith(key, prefix)) {
                 return false;
             }
@@ -161,7 +161,7 @@ public final class CacheListing implements ListSource {
         }
 
         @Override
-        public boolean object(ListedObject object) {
+        public boolean visit(ListedObject object) {
             StoredSummary summary = StoredSummary.read(object.summary().text());
             if (where != null && summary.status() != 0 && !where.test(facts(object, summary))) {
                 return true;
@@ -224,7 +224,7 @@ public final class CacheListing implements ListSource {
         }
 
         @Override
-        public boolean goesOn() {
+        public boolean continues() {
             return System.nanoTime() - endNanos < 0;
         }
 

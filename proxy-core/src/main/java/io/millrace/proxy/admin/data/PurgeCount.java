@@ -280,7 +280,7 @@ final class PurgeCount implements ListVisitor {
 
     @Override
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
-    public boolean wants(byte[] key) {
+    public boolean mayMatch(byte[] key) {
         examined = examined + 1;
         if (pattern != null) {
             return pattern.couldCover(StoredUrl.ofKey(key));
@@ -295,12 +295,12 @@ final class PurgeCount implements ListVisitor {
     }
 
     @Override
-    public boolean goesOn() {
+    public boolean continues() {
         return !cancelled && System.nanoTime() - sliceEndNanos < 0;
     }
 
     @Override
-    public boolean object(ListedObject object) {
+    public boolean visit(ListedObject object) {
         StoredSummary summary = StoredSummary.read(object.summary().text());
         byte[] key = object.key();
         int primaryLength = lengthBefore(key, key.length, 0);

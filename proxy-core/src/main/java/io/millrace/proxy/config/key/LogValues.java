@@ -54,7 +54,7 @@ final class LogValues {
         } catch (LogTemplateException e) {
             throw new InvalidValueException(
                     message == null ? String.valueOf(e.getMessage()) : message,
-                    Suggestions.closest(e.wrong(), e.known()));
+                    Suggestions.closest(e.unknownWord(), e.validWords()));
         }
     }
 

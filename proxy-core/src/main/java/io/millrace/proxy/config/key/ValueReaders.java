@@ -74,7 +74,8 @@ final class ValueReaders {
         try {
             return AccessLogFormat.of(text);
         } catch (LogTemplateException e) {
-            throw new InvalidValueException(String.valueOf(e.getMessage()), Suggestions.closest(e.wrong(), e.known()));
+            throw new InvalidValueException(
+                    String.valueOf(e.getMessage()), Suggestions.closest(e.unknownWord(), e.validWords()));
         }
     }
 

@@ -99,12 +99,7 @@ public final class Authorizer {
             Settings settings) {
         OriginRequest serverRequest = compose(config, request, client == null ? UNKNOWN : client, settings);
         return (loop, then) -> ask(
-                table,
-                config,
-                key,
-                serverRequest,
-                loop,
-                found -> then.accept(new CredentialCheck.Checked(key, found)));
+                table, config, key, serverRequest, loop, found -> then.accept(new CredentialCheck.Checked(key, found)));
     }
 
     private void ask(

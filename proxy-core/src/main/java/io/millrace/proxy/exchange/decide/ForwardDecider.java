@@ -44,7 +44,7 @@ public final class ForwardDecider {
             counters.increment(Counter.DENIED_METHOD);
             return decision.denied(405, "CONNECT is not supported").allow(MethodPolicy.DEFAULT.allow());
         }
-        if (!forward.isClient(client)) {
+        if (!forward.mayForward(client)) {
             return deniedToClient(decision);
         }
         if (contentLength != 0) {
@@ -94,7 +94,7 @@ public final class ForwardDecider {
      * @param client address of the client, null when unknown
      */
     boolean denies(Decision decision, @Nullable IpAddress client, ForwardSettings settings) {
-        if (!settings.access().isClient(client)) {
+        if (!settings.access().mayForward(client)) {
             deniedToClient(decision);
             return true;
         }

@@ -82,7 +82,7 @@ final class HookDecider {
 
     /** Lets extensions choose the origin. Returns true if a failure refuses the request. */
     private boolean refusesAfterOriginChoice(Decision decision, RequestHooks hooks, Mapped mapped) {
-        if (!hooks.choosesOrigin() || mapped.origins() != null) {
+        if (!hooks.choosesOrigin() || mapped.originGroup() != null) {
             return false;
         }
         URI origin = hooks.resolve(decision.request());

@@ -51,7 +51,7 @@ final class CollectedContent {
     }
 
     private boolean grow(int size) {
-        if (!memory.take(size - bytes.length)) {
+        if (!memory.reserve(size - bytes.length)) {
             return false;
         }
         bytes = Arrays.copyOf(bytes, size);
@@ -63,7 +63,7 @@ final class CollectedContent {
         byte[] taken = bytes;
         if (taken.length > length) {
             taken = Arrays.copyOf(taken, length);
-            memory.giveBack(bytes.length - length);
+            memory.release(bytes.length - length);
         }
         bytes = EMPTY;
         length = 0;
@@ -72,7 +72,7 @@ final class CollectedContent {
 
     /** Drops the content, and releases its memory. */
     void clear() {
-        memory.giveBack(bytes.length);
+        memory.release(bytes.length);
         bytes = EMPTY;
         length = 0;
     }

@@ -16,8 +16,8 @@ final class HeldMemory {
     }
 
     /** Reserves bytes. Returns false if {@code limits.memory_esi} is reached, or if this object is closed. */
-    boolean take(long count) {
-        if (isClosed || !assembler.memory().take(count, assembler.memoryBytesMax())) {
+    boolean reserve(long count) {
+        if (isClosed || !assembler.memory().reserve(count, assembler.memoryBytesMax())) {
             return false;
         }
         bytes += count;
@@ -25,10 +25,10 @@ final class HeldMemory {
     }
 
     /** Releases a part of the reserved bytes. */
-    void giveBack(long count) {
+    void release(long count) {
         if (!isClosed) {
             bytes -= count;
-            assembler.memory().giveBack(count);
+            assembler.memory().release(count);
         }
     }
 
@@ -36,7 +36,7 @@ final class HeldMemory {
     void close() {
         if (!isClosed) {
             isClosed = true;
-            assembler.memory().giveBack(bytes);
+            assembler.memory().release(bytes);
         }
     }
 

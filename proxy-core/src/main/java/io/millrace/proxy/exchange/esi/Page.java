@@ -125,7 +125,7 @@ final class Page {
         try {
             EsiDocument parsed =
                     EsiParser.parse(document.take(), budget.config().includesMax());
-            if (!memory.take((long) PART_BYTES * parsed.size())) {
+            if (!memory.reserve((long) PART_BYTES * parsed.size())) {
                 end.onPageFailure(outOfMemory());
                 return;
             }

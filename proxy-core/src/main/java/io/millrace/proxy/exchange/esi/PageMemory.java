@@ -16,7 +16,7 @@ public final class PageMemory {
      *
      * @param limit limit of the bytes of all pages
      */
-    boolean take(long bytes, long limit) {
+    boolean reserve(long bytes, long limit) {
         long now;
         do {
             now = used.get();
@@ -28,7 +28,7 @@ public final class PageMemory {
     }
 
     /** Releases reserved bytes. */
-    void giveBack(long bytes) {
+    void release(long bytes) {
         used.addAndGet(-bytes);
     }
 

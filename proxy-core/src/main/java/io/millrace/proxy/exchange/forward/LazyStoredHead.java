@@ -28,7 +28,7 @@ public final class LazyStoredHead {
             @Nullable StoredHead head) {
         this.initialAgeMillis = initialAgeMillis;
         this.responseMillis = responseMillis;
-        this.building = builder;
+        this.builder = builder;
         this.head = head;
     }
 

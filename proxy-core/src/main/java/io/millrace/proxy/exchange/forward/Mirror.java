@@ -97,7 +97,7 @@ public final class Mirror {
     }
 
     /** Releases the reserved memory of content that is no longer needed. */
-    void giveBack(int length) {
+    void release(int length) {
         bytes -= length;
     }
 
@@ -114,7 +114,7 @@ public final class Mirror {
     void send(MirrorRule rule, FetchPlan plan, ExchangeSettings settings, byte @Nullable [] content) {
         int length = content == null ? 0 : content.length;
         if (copies >= COPIES_MAX) {
-            giveBack(length);
+            release(length);
             dropped();
             return;
         }
@@ -169,7 +169,7 @@ public final class Mirror {
             }
             isEnded = true;
             copies -= isInProgress ? 1 : 0;
-            giveBack(reservedBytes);
+            release(reservedBytes);
             counters.increment(result);
         }
 

@@ -65,7 +65,7 @@ public final class MirroredCall implements OriginCall, OriginResponseHandler {
     /** Drops the copy. Does nothing if it was sent or dropped. */
     private void drop() {
         if (copy != null) {
-            mirror.giveBack(copy.length);
+            mirror.release(copy.length);
             copy = null;
             mirror.dropped();
         }
@@ -106,7 +106,7 @@ public final class MirroredCall implements OriginCall, OriginResponseHandler {
         byte[] bytes = copy;
         if (bytes != null) {
             copy = null;
-            mirror.giveBack(bytes.length - length);
+            mirror.release(bytes.length - length);
             mirror.send(rule, plan, settings, bytes.length == length ? bytes : Arrays.copyOf(bytes, length));
         }
     }

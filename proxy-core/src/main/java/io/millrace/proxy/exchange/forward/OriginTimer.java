@@ -45,10 +45,10 @@ public final class OriginTimer {
     }
 
     /** Reports to the gauge that no exchange waits for the answer any more. Does nothing if no request was sent. */
-    public void givenUp() {
+    public void cancelled() {
         OverloadGauge gauge = isSent ? gauge() : null;
         if (gauge != null) {
-            gauge.givenUp(System.nanoTime() - sentNanos);
+            gauge.cancelled(System.nanoTime() - sentNanos);
         }
     }
 

@@ -69,7 +69,7 @@ public final class OriginTries implements OriginCall, GroupTries.Key {
 
     /** Sends a request to the origin of its rule, or to one host of the rule's group. */
     public static OriginCall fetch(OriginAccess access, FetchPlan plan, OriginResponseHandler handler) {
-        String group = plan.mapped().origins();
+        String group = plan.mapped().originGroup();
         if (group == null) {
             OriginRequest request = OriginRequests.compose(plan, access.settings());
             return TracedCall.fetch(access.origins(), request, handler, plan.span());

@@ -30,7 +30,7 @@ public interface LogTarget {
      * Returns the number of lines of the last {@link #write} that the target could not deliver and will not send
      * again. A target that sends them again later throws an exception instead.
      */
-    default int lost() {
+    default int lostLines() {
         return 0;
     }
 

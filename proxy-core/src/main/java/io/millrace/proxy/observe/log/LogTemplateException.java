@@ -6,22 +6,22 @@ import java.util.List;
 public final class LogTemplateException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    private final String wrong;
-    private final transient List<String> known;
+    private final String unknownWord;
+    private final transient List<String> validWords;
 
     LogTemplateException(String message, String wrong, List<String> known) {
         super(message, null, false, false);
-        this.wrong = wrong;
-        this.known = known;
+        this.unknownWord = wrong;
+        this.validWords = known;
     }
 
     /** The unknown word in the text; empty for any other problem. */
-    public String wrong() {
-        return wrong;
+    public String unknownWord() {
+        return unknownWord;
     }
 
     /** The valid words that may replace the unknown word, for suggestions. */
-    public List<String> known() {
-        return known;
+    public List<String> validWords() {
+        return validWords;
     }
 }

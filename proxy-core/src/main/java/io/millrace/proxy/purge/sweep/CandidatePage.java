@@ -40,7 +40,7 @@ final class CandidatePage implements ListVisitor {
     }
 
     @Override
-    public boolean wants(byte[] key) {
+    public boolean mayMatch(byte[] key) {
         StoredUrl url = StoredUrl.ofKey(key);
         for (PurgedPattern pattern : patterns) {
             if (pattern.couldCover(url)) {
@@ -51,7 +51,7 @@ final class CandidatePage implements ListVisitor {
     }
 
     @Override
-    public boolean object(ListedObject object) {
+    public boolean visit(ListedObject object) {
         StoredSummary summary = StoredSummary.read(object.summary().text());
         if (summary.status() != 0 && couldCover(object, summary)) {
             candidates.add(store.key(object.key()));
@@ -74,7 +74,7 @@ final class CandidatePage implements ListVisitor {
     }
 
     @Override
-    public boolean goesOn() {
+    public boolean continues() {
         return System.nanoTime() - endNanos < 0;
     }
 }

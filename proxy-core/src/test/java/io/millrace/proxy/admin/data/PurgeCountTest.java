@@ -97,8 +97,8 @@ class PurgeCountTest {
 
     private void show(String key) {
         byte[] bytes = key.getBytes(StandardCharsets.ISO_8859_1);
-        if (visitor.wants(bytes)) {
-            visitor.object(new ListedObject(
+        if (visitor.mayMatch(bytes)) {
+            visitor.visit(new ListedObject(
                     bytes, Path.of("/v"), 1, 64, 10, 7, true, 0, new HeadSummary(1, "200\n\n\n1\n\n", List.of())));
         }
     }

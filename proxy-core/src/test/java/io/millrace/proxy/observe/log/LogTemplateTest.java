@@ -220,7 +220,7 @@ final class LogTemplateTest {
     void problemsNameTheCodeAndTheCharacter(String template, String message, String wrong) {
         LogTemplateException e = assertThrows(LogTemplateException.class, () -> AccessLogFormat.of(template));
         assertEquals(message, e.getMessage());
-        assertEquals(wrong, e.wrong());
+        assertEquals(wrong, e.unknownWord());
     }
 
     @Test

@@ -241,7 +241,7 @@ final class LogSender implements Runnable {
             return false;
         }
         isFailing = false;
-        int lost = target.lost();
+        int lost = target.lostLines();
         if (lost == 0) {
             counts.works();
         } else if (sending.isEmpty()) {
