@@ -23,6 +23,7 @@ class Case:
     targets: tuple = ()
     small_ram: bool = False  # RAM for a tenth of the keys
     fresh: bool = False  # servers are started for this case alone
+    first_seconds: int = 0  # length of a round that begins with the start of the server, without warm-up; 0: none does
 
     @property
     def unit(self):
@@ -78,6 +79,9 @@ CASES = (
     Case("W6.store", "every request a new 1 KiB object (miss and store), 64 connections",
          Wrk(64, "/", "new_keys", (NEW, "@TAG@")), kind=STORE, paths=("/s/1024/check",),
          targets=(CpuPerRequest(0.8, "ats"),)),
+    Case("W6.first", "as W6.store, in the first minute of a server that was started for the round",
+         Wrk(64, "/", "new_keys", (NEW, "@TAG@")), kind=STORE, paths=("/s/1024/check",), fresh=True, first_seconds=60,
+         targets=(CpuPerRequest(1.5, "ats"),)),
     Case("W7.idle", "15,000 idle connections and 2,000 active, 500 B hit", Idle(2000, "/s/500", idle=15000),
          paths=("/s/500",), fresh=True, servers=("limit", "millrace", "nginx", "varnish", "ats", "squid"),
          targets=(CpuPerRequest(0.65, "nginx"),

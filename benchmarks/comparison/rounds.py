@@ -44,6 +44,8 @@ def run(case, fleet, bench, names, plan, say):
     for number in range(plan.rounds):
         for server in list(servers):
             try:
+                if case.first_seconds:
+                    restart(server)
                 sample = one_round(case, server, bench, plan)
             except (WrongAnswer, OSError) as e:
                 servers.remove(server)
@@ -55,7 +57,7 @@ def run(case, fleet, bench, names, plan, say):
                 faults.setdefault(server.name, []).append(f"round {number + 1}: {why}")
             say(line(case, number, server, sample) + (f" FAULT {why}" if why else ""))
     return {"case": case.name, "mode": bench.mode, "began": began, "load_before": load_before, "rounds": plan.rounds,
-            "seconds": plan.seconds, "samples": samples, "faults": faults, "warmed": warmed,
+            "seconds": case.first_seconds or plan.seconds, "samples": samples, "faults": faults, "warmed": warmed,
             "versions": {server.name: server.version() for server in servers},
             "left_out": {**fleet.why_left_out(names, case), **left_out}}
 
@@ -64,7 +66,13 @@ def ready(case, server, bench, plan):
     if isinstance(case.load, H2load) and not case.load.speaks(server):
         raise NotAvailable(f"{server.name} does not speak HTTP/2")
     checks.prepare(case, server, bench)
-    return warm_up(case, server, bench, plan.warm_seconds) if plan.warm_seconds else 0
+    return warm_up(case, server, bench, plan.warm_seconds) if plan.warm_seconds and not case.first_seconds else 0
+
+
+def restart(server):
+    """Starts a server anew with an empty cache. Returns when it serves."""
+    server.end()
+    server.start()
 
 
 def warm_up(case, server, bench, seconds):
@@ -85,6 +93,8 @@ def warm_up(case, server, bench, seconds):
 
 
 def one_round(case, server, bench, plan):
+    if case.first_seconds:
+        return case.load.measure(bench, server, case.first_seconds)
     sample = case.load.measure(bench, server, plan.seconds)
     if sample["others"] > plan.others_max:
         again = case.load.measure(bench, server, plan.seconds)

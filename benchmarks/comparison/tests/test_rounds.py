@@ -52,5 +52,25 @@ class WarmUpTest(unittest.TestCase):
         self.assertEqual(88, warmed(lambda now: now / 2))
 
 
+class FirstMinuteTest(unittest.TestCase):
+    def test_each_round_begins_with_the_start_of_the_server_and_without_warm_up(self):
+        events = []
+
+        def measure(bench, server, seconds):
+            events.append(f"{seconds} s of load")
+            return {"others": 0.9, "cpu_us": 1.0, "busy": 1.0, "rate": 1.0, "errors": 0}
+
+        load = types.SimpleNamespace(measure=measure, warm_up=lambda *_: events.append("warm-up"))
+        case = types.SimpleNamespace(name="W6.first", load=load, unit="request", first_seconds=60)
+        server = types.SimpleNamespace(name="millrace", version=lambda: "1", end=lambda: events.append("end"),
+                                       start=lambda: events.append("start"))
+        fleet = types.SimpleNamespace(for_case=lambda *_: [server], why_left_out=lambda *_: {})
+        bench = types.SimpleNamespace(mode="pinned")
+        with mock.patch.object(rounds.checks, "prepare"), mock.patch.object(rounds.checks, "fault", return_value=None):
+            result = rounds.run(case, fleet, bench, ("millrace",), rounds.Plan(2, 5, 6, 0.25), lambda text: None)
+        self.assertEqual(["end", "start", "60 s of load"] * 2, events)
+        self.assertEqual(60, result["seconds"])
+
+
 if __name__ == "__main__":
     unittest.main()
